@@ -44,9 +44,11 @@ func keepReport(node *backend.Node, dir string, d *report.Document, key *envelop
 	return unsigned, store.Save(d)
 }
 
-// lastReport is the newest report that the node has of this machine: of its site, of its factory, or in the folder of a new one.
+// lastReport is the newest report that the node has of this machine: of its site, of an earlier one, of its factory, or in the folder
+// of a new one.
 func lastReport(node *backend.Node, serial, dir string) (last *report.Previous) {
-	for _, folder := range []string{dir, node.Host.Path(layout.State), node.Host.Path(layout.FactoryState)} {
+	site := node.Host.Path(layout.State)
+	for _, folder := range append([]string{dir, site, node.Host.Path(layout.FactoryState)}, layout.Returns(site)...) {
 		if p := (report.Store{Dir: folder}).Last(serial); p != nil && (last == nil || p.Made.After(last.Made)) {
 			last = p
 		}

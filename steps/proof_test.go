@@ -67,6 +67,7 @@ func TestReportsAreSignedAndChained(t *testing.T) {
 	if kept, err := os.ReadFile(filepath.Join(landed, report.FollowedFile)); err != nil || string(kept) != string(second.Signed) {
 		t.Errorf("the report before the last one is lost: %v", err)
 	}
+	chainedOverAReturn(t, node, third, noon.Add(4*time.Hour))
 
 	file := filepath.Join(t.TempDir(), "ledger.jsonl")
 	if _, err := ledger.Prepare(file); err != nil {
@@ -106,6 +107,25 @@ func TestReportsAreSignedAndChained(t *testing.T) {
 	}
 	if p := problem.From(seal(copied)); p.Code != "FAC-TWN" || !strings.Contains(p.Summary.String(), "the report key") {
 		t.Errorf("a node with the key of another one: %v", p)
+	}
+}
+
+// chainedOverAReturn: the reports of a site are set aside when the node comes back for repair, and the bench line's next one names the last
+// of them.
+func chainedOverAReturn(t *testing.T, node *backend.Node, last *proof.Proof, made time.Time) {
+	t.Helper()
+	landed, aside := node.Host.Path(layout.State), node.Host.Path(layout.Returned+"/2026-11-24")
+	if err := os.MkdirAll(aside, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{report.JSONFile, report.TextFile, report.JUnitFile, report.HostsFile, report.Sums, report.SignedFile} {
+		if err := os.Rename(filepath.Join(landed, name), filepath.Join(aside, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, next := reported(t, node, node.Host.Path(layout.FactoryState), "repaired", made)
+	if err := next.Follows(last); err != nil {
+		t.Errorf("after a return: %v", err)
 	}
 }
 

@@ -55,7 +55,7 @@ var monkeyScenes = []func(*engine.Snapshot){
 	func(s *engine.Snapshot) { failed(s); s.Problem = nil },
 	finished, finished, finished, undoing, undone,
 	func(s *engine.Snapshot) { finished(s); s.Locked = true },
-	func(s *engine.Snapshot) { finished(s); s.List, s.Life = engine.ListFactory, engine.LifeArmed },
+	func(s *engine.Snapshot) { finished(s); s.List, s.Life = engine.ListFactory, "armed" },
 	func(s *engine.Snapshot) { undone(s); s.List = engine.ListFactory },
 }
 

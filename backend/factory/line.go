@@ -26,19 +26,28 @@ func OpenLine(m *host.Machine, now time.Time) (bool, error) {
 	if OnLine(m) {
 		return false, nil
 	}
-	// The first line is there since the sealed node's first boot, which waited for its site.
-	data, err := m.ReadFile(layout.Journal)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, fmt.Errorf("looking whether this node has been at a site: %w", err)
+	landed, err := Landed(m)
+	if err != nil {
+		return false, err
 	}
-	if bytes.Count(data, []byte("\n")) > 1 {
+	if landed {
 		return false, &problem.Problem{
 			Code: "FAC-LAND", Summary: message.T("This node has been at a site: its journal tells of a landing."),
-			Fix: message.F("Put it back to the factory's state first (touchdown undo), and move %s away.", layout.Journal),
+			Fix: message.T("If it came back for repair, run `touchdown factory --returned NODE` with its name or serial number: it undoes the landing where that is possible, and keeps the records of the site."),
 		}
 	}
 	text := "the engine loads the factory's list while this file is there\nopened " + now.UTC().Format(time.RFC3339Nano) + "\n"
 	return true, m.WriteFile(lineOpen, []byte(text), 0o600)
+}
+
+// Landed tells whether the node has begun to land: whether its journal tells of anything.
+func Landed(m *host.Machine) (bool, error) {
+	data, err := m.ReadFile(layout.Journal)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, fmt.Errorf("looking whether this node has been at a site: %w", err)
+	}
+	// The first line is there since the sealed node's first boot, which waited for its site.
+	return bytes.Count(data, []byte("\n")) > 1, nil
 }
 
 // Stay tells one stay on the bench line from another: what a person saw before a node was sealed has to be seen again when

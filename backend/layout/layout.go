@@ -48,6 +48,10 @@ const (
 	OutboxFolder = "outbox"
 	// ClusterBackup holds the cluster's state from before the cluster was started at its site, below the paths where it belongs.
 	ClusterBackup = State + "/cluster-backup"
+	// Returned has a folder for each time that the node came back to the factory: the records of its job at the site, as its engine kept them.
+	Returned = State + "/" + ReturnedFolder
+	// ReturnedFolder is its name in any state folder.
+	ReturnedFolder = "returned"
 	// ImagesState is what Touchdown knows of the image store.
 	ImagesState = State + "/images"
 )

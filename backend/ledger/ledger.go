@@ -32,6 +32,7 @@ type Entry struct {
 	Keys      map[string]string `json:"keys"`                     // SHA-256 of the public keys, by what they are
 	ReportKey string            `json:"reportKey,omitempty"`      // public half of the key that signs its reports: the line of a PEM file
 	Shared    string            `json:"sharedIdentity,omitempty"` // why it may share them with another node
+	Returned  time.Time         `json:"returned,omitzero"`        // when it came back to the factory; zero: the line tells that it was sealed
 	MediaKey  string            `json:"mediaKey,omitempty"`       // public half of its own key, for which site media are sealed
 	Before    string            `json:"before,omitempty"`         // SHA-256 of all lines before it; lines of earlier releases have none
 }
@@ -113,14 +114,15 @@ func Find(path string, e Entry) ([]Clash, error) {
 // found is what a ledger tells about a node.
 type found struct {
 	clashes []Clash
-	entered bool // the last line of this machine says what it is now
+	entered bool   // the last line of this machine says what it is now
+	last    *Entry // that line
 }
 
 // compare compares each line with the node.
 func (is *found) compare(e Entry) visit {
 	return func(_ string, _ []byte, o Entry) error {
 		if e.unit(o) {
-			is.entered = same(e, o)
+			is.entered, is.last = same(e, o) && o.Returned.IsZero(), &o
 		} else if what := e.shares(o); len(what) > 0 {
 			is.clashes = append(is.clashes, Clash{o, what})
 		}
@@ -137,6 +139,19 @@ func same(a, b Entry) bool {
 // Enter adds the node to the ledger, unless another one has its identity: then it fails as Copy says, but for an entry that says why it
 // may. The ledger has to be there (Prepare). Nobody else writes it meanwhile, so of two copies that are sealed at the same time one is refused. A node that is in it stays.
 func Enter(path string, e Entry) error {
+	return add(path, e, func(is found) (*Entry, error) {
+		switch {
+		case len(is.clashes) > 0 && e.Shared == "":
+			return nil, Copy(is.clashes)
+		case is.entered:
+			return nil, nil
+		}
+		return &e, nil
+	})
+}
+
+// add adds the line that choose makes of what the ledger tells about a node, if it makes one. Nobody else writes meanwhile.
+func add(path string, e Entry, choose func(found) (*Entry, error)) error {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return unusable(path, err)
@@ -150,14 +165,12 @@ func Enter(path string, e Entry) error {
 	if err != nil {
 		return unusable(path, err)
 	}
-	if len(is.clashes) > 0 && e.Shared == "" {
-		return Copy(is.clashes)
+	chosen, err := choose(is)
+	if err != nil || chosen == nil {
+		return err
 	}
-	if is.entered {
-		return nil
-	}
-	e.Format, e.Before = format, all.digest()
-	line, err := json.Marshal(e)
+	chosen.Format, chosen.Before = format, all.digest()
+	line, err := json.Marshal(chosen)
 	if err != nil {
 		return fmt.Errorf("encoding a line of the ledger: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"touchdown/backend/layout"
@@ -22,7 +23,11 @@ var withoutEngine = []string{"engine.log", layout.JournalFile, filepath.Join(lay
 // WithoutEngine is a bundle of a node whose engine does not answer: what its services say, and what the engine left in the folder state.
 func WithoutEngine(ctx context.Context, a Asking, state string, now time.Time) ([]byte, error) {
 	var all []Part
-	for _, name := range withoutEngine {
+	names := slices.Clone(withoutEngine)
+	for _, path := range LastReturn(state) {
+		names = append(names, ReturnPart(path))
+	}
+	for _, name := range names {
 		data, err := os.ReadFile(filepath.Join(state, name))
 		switch {
 		case err == nil:
@@ -36,6 +41,25 @@ func WithoutEngine(ctx context.Context, a Asking, state string, now time.Time) (
 		all = append(all, part)
 	}
 	return Pack(all, mostTail, now)
+}
+
+// LastReturn are the files that tell of the job at a site with whose end the node came back to the factory, the last one: a node in repair
+// has what support needs to know in them. There are none where it never came back.
+func LastReturn(state string) (files []string) {
+	all := layout.Returns(state)
+	if len(all) == 0 {
+		return nil
+	}
+	for _, name := range []string{layout.JournalFile, "sums.jsonl", "site.yaml", "engine.log", "report.txt", "report.json", "hosts.txt"} {
+		files = append(files, filepath.Join(all[len(all)-1], name))
+	}
+	return files
+}
+
+// ReturnPart is what a file of LastReturn is called in a bundle.
+func ReturnPart(file string) string {
+	folder, name := filepath.Split(file)
+	return filepath.Join(layout.ReturnedFolder, filepath.Base(folder), name)
 }
 
 // Pack makes an archive of the ends of parts, each of at most limit bytes. What is of use only whole is left out where it is longer.

@@ -89,16 +89,12 @@ func (f *engineFlags) serve(ctx context.Context, socket string, h hooks) error {
 // open starts an engine on the machine that the flags name.
 func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 	debug.SetMemoryLimit(memoryLimit)
-	if err := os.MkdirAll(f.state, 0o700); err != nil {
-		return nil, nil, fmt.Errorf("creating the state folder: %w", err)
-	}
 	mask := &engine.Masker{}
 	logFile := filepath.Join(f.state, "engine.log")
-	out, err := openLog(logFile)
+	out, log, err := f.prepare(h, logFile, mask)
 	if err != nil {
 		return nil, nil, err
 	}
-	log := newLog(out, mask)
 	cluster, err := f.cluster(log)
 	if err != nil {
 		return nil, nil, errors.Join(err, out.Close())
@@ -141,6 +137,23 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 		return nil, nil, errors.Join(err, out.Close())
 	}
 	return e, func() error { return errors.Join(e.Close(), out.Close()) }, nil
+}
+
+// prepare makes the state folder fit for an engine, and opens its log.
+func (f *engineFlags) prepare(h hooks, logFile string, mask *engine.Masker) (*os.File, *slog.Logger, error) {
+	if err := os.MkdirAll(f.state, 0o700); err != nil {
+		return nil, nil, fmt.Errorf("creating the state folder: %w", err)
+	}
+	unfinished := f.finishReturn(host.Open(host.Options{Root: h.root, NoPower: true})) // it moves the log
+	out, err := openLog(logFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	log := newLog(out, mask)
+	if unfinished != nil { // the engine starts all the same
+		log.Error("going on with the node's return to the factory", "error", unfinished)
+	}
+	return out, log, nil
 }
 
 // cluster is the way into the node's cluster.

@@ -25,6 +25,7 @@ import (
 type factoryFlags struct {
 	applyFlags
 	unattended, reopen bool
+	returned           string // the name of a node that came back, typed to confirm
 	ledger             ledger.Choice
 	mediaKey, order    string
 	site               string
@@ -55,6 +56,12 @@ With --media-key FILE.pub the node trusts site media that the key signs, which t
 takes answers from sticks, and lands automatically from one that says so. The node makes a key of its own; its public half, for
 touchdown media write --recipient, is in the ledger.
 
+With --returned NODE a node that was at a site comes back, for repair; NODE is its name or its serial number. A landing whose hand-over
+was not accepted is undone first. After the hand-over nothing can be undone: the cluster keeps the names and the network of its site,
+and the list works on what it finds; the next landing gives it other names beside them. The records of the job at the site move to
+/var/lib/touchdown/returned/DATE and stay there; its secrets are wiped. With --ledger FILE a line there says that the node
+came back. After a power cut run the same command again.
+
 With --site FILE the node takes the answers of its site along: sealed for its own key, bound to the serial number of this machine,
 good for one use. At its site they are offered on the page Network, as those of a stick are; a person takes them, and nothing starts
 before. The command replaces what was put in before; --reopen without --site takes it away, as unbake and the
@@ -67,6 +74,7 @@ console shows and any key stops, when no stick with a site config is there, nobo
   touchdown factory --ledger /run/media/line/ledger.jsonl --media-key factory.pub
   touchdown factory --site site.yaml
   touchdown factory --site site.yaml --site-unattended
+  touchdown factory --returned sno-042 --ledger /run/media/line/ledger.jsonl
   touchdown factory --unattended -f line.yaml -o json`,
 	}, bakeCommand(&c.target), unbakeCommand(&c.target))
 	of := cmd.RunE
@@ -87,8 +95,11 @@ func (f *factoryFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.unattended, "unattended", false, "start at once and ask nobody")
 	cmd.Flags().StringVarP(&f.file, "file", "f", "", "a site config, of which only spec.policy is read")
 	cmd.Flags().BoolVar(&f.reopen, "reopen", false, "take a sealed node back to the bench line")
+	cmd.Flags().StringVar(&f.returned, "returned", "", "bring a node that was at a site back to the bench line: its name or serial number, to confirm")
+	cmd.MarkFlagsMutuallyExclusive("returned", "reopen")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "with --unattended: stop after the review; nothing is changed")
-	cmd.Flags().BoolVar(&f.force, "force", false, "with --unattended: take control from another console")
+	cmd.MarkFlagsMutuallyExclusive("returned", "dry-run")
+	cmd.Flags().BoolVar(&f.force, "force", false, "with --unattended or --returned: take control from another console")
 	cmd.Flags().StringArrayVar(&f.applyFlags.waive, "waive", nil, "with --unattended: CHECK=REASON, take responsibility for a check that does not pass; needs --by")
 	cmd.Flags().StringVar(&f.by, "by", "", "who waives")
 	cmd.Flags().StringVar(&f.site, "site", "", "a site config that goes with this node")
@@ -141,10 +152,8 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	machine := host.Open(host.Options{Root: f.hooks.root})
-	if f.reopen {
-		if err := f.takeBack(cmd, machine); err != nil {
-			return err
-		}
+	if err := f.comesBack(cmd, machine); err != nil {
+		return err
 	}
 	if err := factory.Sealed(machine); err != nil {
 		return err
@@ -188,6 +197,18 @@ func (f *factoryFlags) keep(cmd *cobra.Command, machine *host.Machine, keys, ans
 		return nil
 	}
 	return f.keepSite(cmd, machine, answers)
+}
+
+// comesBack takes a node back to the bench line, where the flags say so.
+func (f *factoryFlags) comesBack(cmd *cobra.Command, machine *host.Machine) error {
+	if cmd.Flags().Changed("returned") {
+		f.reopen = true // all that holds for a node that is taken back holds for this one
+		return f.bringBack(cmd, machine)
+	}
+	if f.reopen {
+		return f.takeBack(cmd, machine)
+	}
+	return nil
 }
 
 // takeBack lets a sealed node's cluster start again on the bench line. It outgrows its backup, which is not offered from then on.

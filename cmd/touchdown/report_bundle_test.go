@@ -2,12 +2,14 @@ package main
 
 import (
 	"compress/gzip"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"touchdown/backend/layout"
 	"touchdown/backend/support"
 	kinds "touchdown/test/secrets"
 )
@@ -50,6 +52,12 @@ func TestBundleWithoutAnEngine(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(state, "engine.log"), []byte(all.String()), 0o400); err != nil {
 		t.Fatal(err)
 	}
+	for folder, text := range map[string]string{"2026-11-26": "an earlier return", "2026-11-26-10": "why it came back"} {
+		file := filepath.Join(state, layout.ReturnedFolder, folder, layout.JournalFile)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text+"\n"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	t.Setenv("TOUCHDOWN_STATE", state)
 	code, out, said := ran(t, "report", "bundle", "--socket", filepath.Join(state, "no.sock"))
 	if code != 0 || !strings.Contains(said, "No engine answers") {
@@ -63,10 +71,13 @@ func TestBundleWithoutAnEngine(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "engine.log") || !strings.Contains(string(text), "an ordinary line") || !strings.Contains(string(text), "touchdown-bundle/node/") {
 		t.Errorf("%.2000s, %v", text, err)
 	}
+	if !strings.Contains(string(text), "touchdown-bundle/returned/2026-11-26-10/journal.jsonl") || !strings.Contains(string(text), "why it came back") || strings.Contains(string(text), "an earlier return") {
+		t.Errorf("the records of the last return: %.2000s", text)
+	}
 	if kinds.Leak(string(text)) {
 		t.Error("it has a secret")
 	}
-	if files, err := os.ReadDir(state); err != nil || len(files) != 1 {
+	if files, err := os.ReadDir(state); err != nil || len(files) != 2 {
 		t.Errorf("it wrote: %v, %v", files, err)
 	}
 	for _, way := range []string{"--stick", "--serial"} {

@@ -125,6 +125,11 @@ func gather(ctx context.Context, e *Engine, limit int) ([]support.Part, error) {
 	if data, err := tail(e.o.LogFile, int64(limit)); err == nil {
 		add(filepath.Base(e.o.LogFile), data)
 	}
+	for _, path := range support.LastReturn(e.o.Node.Host.Path(layout.State)) {
+		if data, err := tail(path, int64(limit)); err == nil {
+			add(support.ReturnPart(path), data)
+		}
+	}
 	if text, replay, err := inventory(ctx, e.o.Node.Host, e.now); err == nil {
 		add("inventory.txt", text)
 		files = append(files, support.Part{Name: "inventory.tar.gz", Data: replay, Whole: true})

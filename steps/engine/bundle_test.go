@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"touchdown/backend/layout"
 	"touchdown/backend/support"
 )
 
@@ -18,15 +19,17 @@ func TestTheBundleHasTheNodesOwnWords(t *testing.T) {
 		must(t, s.Set(t.Context(), take(t, s), "spec.proxy.httpProxy", "http://user:typed-password@proxy.example.com:3128"))
 		r.host.On("journalctl", "kubelet says typed-password and Bearer pl4ntedToken\n", nil)
 		r.host.On("nmcli device show", "", errors.New("NetworkManager is not running"))
+		r.host.File(layout.Returned+"/2026-11-26/"+layout.JournalFile, "an earlier return\n")
+		r.host.File(layout.Returned+"/2026-11-26-10/"+layout.JournalFile, "why it came back: password=pl4ntedToken\n")
 		bundle, err := s.Export(t.Context(), Bundle)
 		must(t, err)
 		text := unpacked(t, bundle)
-		for _, want := range []string{"touchdown-bundle/node/kubelet.txt", "touchdown-bundle/node/system-journal.txt", "kubelet says <secret> and Bearer <secret>", "nmcli-devices.txt: ", "touchdown-bundle/node/missing.txt"} {
+		for _, want := range []string{"touchdown-bundle/node/kubelet.txt", "touchdown-bundle/node/system-journal.txt", "kubelet says <secret> and Bearer <secret>", "nmcli-devices.txt: ", "touchdown-bundle/node/missing.txt", "touchdown-bundle/returned/2026-11-26-10/journal.jsonl", "why it came back"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("the bundle lacks %q", want)
 			}
 		}
-		for _, secret := range []string{"typed-password", "pl4ntedToken"} {
+		for _, secret := range []string{"typed-password", "pl4ntedToken", "an earlier return"} {
 			if strings.Contains(text, secret) {
 				t.Errorf("the bundle has %s", secret)
 			}

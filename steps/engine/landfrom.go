@@ -23,7 +23,7 @@ func (e *lander) decide(pen string, review *unattended.Review) unattended.Decisi
 	}
 	life := c.life()
 	f := unattended.Facts{
-		Sealed: life == LifeArmed, Begun: !c.job.started.IsZero(), Lost: len(c.job.lost) > 0 || c.job.doubtful,
+		Sealed: life == lifeArmed, Begun: !c.job.started.IsZero(), Lost: len(c.job.lost) > 0 || c.job.doubtful,
 		Typed: c.draft.begun(), Taken: isTaken(c.draft), Blind: e.o.Media.Blind(), Review: review,
 	}
 	if !c.control.free() && (pen == "" || c.control.token != pen) {

@@ -6,7 +6,7 @@ import "touchdown/backend/layout"
 const (
 	lifeFactory  = "factory"      // installed, not prepared for the road
 	lifeBaked    = "baked"        // prepared
-	LifeArmed    = "armed"        // prepared and shut: the next boot waits for the wizard
+	lifeArmed    = "armed"        // prepared and shut: the next boot waits for the wizard
 	lifeLanding  = "landing"      // the wizard is at work, or stopped on its way
 	LifeLanded   = "landed"       //
 	lifeLeaving  = "returning"    // what was done is being put back
@@ -38,7 +38,7 @@ func (c *core) life() string {
 	}
 	switch {
 	case c.o.Node.Host.Exists(layout.Armed):
-		return LifeArmed
+		return lifeArmed
 	case c.o.Node.Host.Exists(layout.FactoryRecord):
 		return lifeBaked
 	}

@@ -240,7 +240,7 @@ func TestLife(t *testing.T) {
 	r.host.File(layout.FactoryRecord, "{}")
 	expect(lifeBaked)
 	r.host.File(layout.Armed, "")
-	expect(LifeArmed)
+	expect(lifeArmed)
 	r.w.setFail("light", broken())
 	pen := take(t, r)
 	r.start(t, r, pen, false)

@@ -142,35 +142,36 @@ const (
 
 // Snapshot is everything a console shows.
 type Snapshot struct {
-	Seq      uint64          `json:"seq"`      // the last event it includes
-	Version  string          `json:"version"`  // of Touchdown
-	Hostname string          `json:"hostname"` //
-	Serial   string          `json:"serial,omitempty"`
-	Locked   bool            `json:"locked,omitempty"`  // landed: nothing changes without Unlock
-	Life     string          `json:"life"`              // where the node is in its life: see the Life constants
-	List     string          `json:"list"`              // ListSite or ListFactory
-	State    State           `json:"state"`             //
-	Cluster  string          `json:"cluster,omitempty"` // the new domain, once it has been entered
-	Now      time.Time       `json:"now"`               // the engine's clock
-	Started  time.Time       `json:"started,omitzero"`
-	Ended    time.Time       `json:"ended,omitzero"`        // of the work; accepting the hand-over does not change it
-	Worked   float64         `json:"workSeconds,omitempty"` // how long the job, or its undo, has worked; waiting for people is not work
-	Left     float64         `json:"leftSeconds,omitempty"` // about how long the job will still work, if it works and its plans told times
-	Late     message.Text    `json:"late,omitzero"`         // what the step at work waits for, when it takes longer than its plan said
-	Current  string          `json:"current,omitempty"`     // ID of the step at work, or of the one that failed
-	Resumed  time.Time       `json:"resumed,omitzero"`      // when the engine took this job up again after a stop
-	Stages   []StageView     `json:"stages"`
-	Review   *ReviewView     `json:"review,omitempty"`
-	Question *QuestionView   `json:"question,omitempty"`
-	Problem  *steps.Trouble  `json:"problem,omitempty"`
-	Notices  []message.Text  `json:"notices,omitempty"` // plain sentences for every screen: "disk full: …"
-	Monitor  message.Text    `json:"monitor,omitzero"`  // what the site's monitor has got of this node; empty where there is none
-	Met      []message.Text  `json:"met,omitempty"`     // failures on the way, "STEP: CODE summary"
-	Live     *health.Live    `json:"live,omitempty"`    // how the cluster of a landed node is now; nil: not known yet
-	Pen      PenView         `json:"pen"`
-	Volumes  []chosen.Volume `json:"volumes,omitempty"`       // what lies on media, once that was asked for with Act, until a file was taken or control changes
-	Starts   float64         `json:"startsSeconds,omitempty"` // when the node starts without a person; Present, as TakePen, keeps it from that
-	Idle     *idle.View      `json:"idle,omitempty"`          // when the console that asked locks; nil: no PIN is set
+	Seq        uint64          `json:"seq"`      // the last event it includes
+	Version    string          `json:"version"`  // of Touchdown
+	Hostname   string          `json:"hostname"` //
+	Serial     string          `json:"serial,omitempty"`
+	Locked     bool            `json:"locked,omitempty"`     // landed: nothing changes without Unlock
+	HandedOver bool            `json:"handedOver,omitempty"` // the hand-over was accepted, which ended undo
+	Life       string          `json:"life"`                 // where the node is in its life: see the Life constants
+	List       string          `json:"list"`                 // ListSite or ListFactory
+	State      State           `json:"state"`                //
+	Cluster    string          `json:"cluster,omitempty"`    // the new domain, once it has been entered
+	Now        time.Time       `json:"now"`                  // the engine's clock
+	Started    time.Time       `json:"started,omitzero"`
+	Ended      time.Time       `json:"ended,omitzero"`        // of the work; accepting the hand-over does not change it
+	Worked     float64         `json:"workSeconds,omitempty"` // how long the job, or its undo, has worked; waiting for people is not work
+	Left       float64         `json:"leftSeconds,omitempty"` // about how long the job will still work, if it works and its plans told times
+	Late       message.Text    `json:"late,omitzero"`         // what the step at work waits for, when it takes longer than its plan said
+	Current    string          `json:"current,omitempty"`     // ID of the step at work, or of the one that failed
+	Resumed    time.Time       `json:"resumed,omitzero"`      // when the engine took this job up again after a stop
+	Stages     []StageView     `json:"stages"`
+	Review     *ReviewView     `json:"review,omitempty"`
+	Question   *QuestionView   `json:"question,omitempty"`
+	Problem    *steps.Trouble  `json:"problem,omitempty"`
+	Notices    []message.Text  `json:"notices,omitempty"` // plain sentences for every screen: "disk full: …"
+	Monitor    message.Text    `json:"monitor,omitzero"`  // what the site's monitor has got of this node; empty where there is none
+	Met        []message.Text  `json:"met,omitempty"`     // failures on the way, "STEP: CODE summary"
+	Live       *health.Live    `json:"live,omitempty"`    // how the cluster of a landed node is now; nil: not known yet
+	Pen        PenView         `json:"pen"`
+	Volumes    []chosen.Volume `json:"volumes,omitempty"`       // what lies on media, once that was asked for with Act, until a file was taken or control changes
+	Starts     float64         `json:"startsSeconds,omitempty"` // when the node starts without a person; Present, as TakePen, keeps it from that
+	Idle       *idle.View      `json:"idle,omitempty"`          // when the console that asked locks; nil: no PIN is set
 }
 
 type plainSnapshot Snapshot

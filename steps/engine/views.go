@@ -30,7 +30,7 @@ func (c *core) snapshot(machine []message.Text) *Snapshot {
 	j, now := c.job, c.recorder.now()
 	s := &Snapshot{
 		Seq: c.recorder.seq, Version: c.o.Version, Hostname: c.hostname, Serial: c.serial,
-		Life: c.life(), List: cmp.Or(c.o.List, ListSite), Locked: c.locked(), Cluster: c.draft.site.Domain(), State: c.state(), Now: now,
+		Life: c.life(), List: cmp.Or(c.o.List, ListSite), Locked: c.locked(), HandedOver: j.handedOver, Cluster: c.draft.site.Domain(), State: c.state(), Now: now,
 		Started: j.started, Ended: j.ended, Worked: j.time.until(now).Seconds(), Current: j.current, Resumed: c.resumed,
 		Review: c.draft.review, Question: c.question.view(j.question), Problem: j.problem, Met: slices.Clone(j.met),
 		Notices: c.notes(machine), Pen: c.control.view(), Volumes: c.draft.volumes, Starts: starting(c), Live: c.live,
