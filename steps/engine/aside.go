@@ -63,7 +63,7 @@ func mayGoAside(s *store) error {
 	switch {
 	case lost || j.doubtful:
 		return &problem.Problem{
-			Code: RecordsLost, Summary: message.T("Records of the job at the site were damaged or lost, so it is not certain how it ended."),
+			Code: "FAC-RECS", Summary: message.T("Records of the job at the site were damaged or lost, so it is not certain how it ended."),
 			Fix: message.T("Restart the engine (systemctl restart touchdown-engine), continue or undo at its console, then run the same command again."),
 		}
 	case len(read.events) == 0:

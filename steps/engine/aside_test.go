@@ -178,7 +178,7 @@ func TestSetAsideRefuses(t *testing.T) {
 	text, err := os.ReadFile(journal)
 	must(t, err)
 	must(t, os.WriteFile(journal, text[:len(text)*2/3], 0o600))
-	refused(damaged, RecordsLost)
+	refused(damaged, "FAC-RECS")
 }
 
 // TestSetAsideAfterACut: wherever the power is cut, the next call brings the return to its end, with the same records in the same folder. What was written since takes no record's place.
