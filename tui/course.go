@@ -116,18 +116,28 @@ func (c *course) warns(of string) bool {
 	return true
 }
 
+// holds tells whether an answer that does not fit the others keeps its page: once, since what has to change may stand on another.
+func (c *course) holds(v engine.FieldView) bool {
+	why := show(v.Together)
+	return why != "" && c.warns(v.Path+" "+why)
+}
+
+// untold are the checks of a page that failed, of which nobody was told before the page is left.
+func (c *course) untold(stage engine.StageView) []finding {
+	return slices.DeleteFunc(failing(stage), func(f finding) bool { return !c.warns(f.step + " " + f.ID + " " + show(f.Observed)) })
+}
+
 // onward leaves for the next page. A check that failed is told before.
 func (c *course) onward() tea.Cmd {
-	stage, _ := c.stage(c.opened)
-	var failed []string
-	for _, f := range findings(stage) {
-		if c.held && !f.stale && f.Status == "fail" && c.warns(f.step+" "+f.ID+" "+show(f.Observed)) {
+	if stage, _ := c.stage(c.opened); c.held {
+		var failed []string
+		for _, f := range c.untold(stage) {
 			failed = append(failed, show(f.Title))
 		}
-	}
-	if len(failed) > 0 {
-		c.flash = t("form.failed", strings.Join(failed, ", "))
-		return nil
+		if len(failed) > 0 {
+			c.flash = t("form.failed", strings.Join(failed, ", "))
+			return nil
+		}
 	}
 	return c.turn(1)
 }
@@ -186,6 +196,11 @@ func findings(stage engine.StageView) []finding {
 		}
 	}
 	return out
+}
+
+// failing are the checks of a stage that failed, for the answers of now.
+func failing(stage engine.StageView) []finding {
+	return slices.DeleteFunc(findings(stage), func(f finding) bool { return f.stale || f.Status != "fail" })
 }
 
 // isPage reports whether a stage is shown while collecting: it asks, or it found something out.

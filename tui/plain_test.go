@@ -44,8 +44,8 @@ func (p *typist) after(t *testing.T, text, line string) {
 	}
 }
 
-// printed waits for text.
-func (p *typist) printed(t *testing.T, text string) {
+// printed waits for text, and returns what came before it.
+func (p *typist) printed(t *testing.T, text string) (before string) {
 	t.Helper()
 	for end := time.Now().Add(wait.Timeout(10 * time.Second)); ; time.Sleep(time.Millisecond) {
 		p.mu.Lock()
@@ -54,7 +54,7 @@ func (p *typist) printed(t *testing.T, text string) {
 			p.out.Reset()
 			p.out.WriteString(got[i+len(text):])
 			p.mu.Unlock()
-			return
+			return got[:i]
 		}
 		p.mu.Unlock()
 		if time.Now().After(end) {

@@ -27,6 +27,16 @@ func (p *prompts) questions() error {
 			to = ""
 			continue
 		}
+		if to == "" {
+			var err error
+			if to, err = onTheWay(p, asked, list, next); err != nil {
+				return err
+			}
+			if to != "" { // what follows it is asked again
+				asked = asked[:slices.Index(asked, to)]
+				continue
+			}
+		}
 		if next < 0 {
 			break
 		}
@@ -50,12 +60,16 @@ func (p *prompts) questions() error {
 
 // tellFound tells what was found out, and what to do about what did not pass.
 func tellFound(p *prompts) {
-	c := checks{base: base{p.desk}}
 	for _, stage := range p.snap.Stages {
-		for _, f := range findings(stage) {
-			if p.write(c.line(f, minWidth)); bad(f) && show(f.Fix) != "" {
-				p.write(hang(t("checks.fix", f.Fix), minWidth, "        ", 8)...)
-			}
+		tell(p, findings(stage))
+	}
+}
+
+func tell(p *prompts, found []finding) {
+	c := checks{base: base{p.desk}}
+	for _, f := range found {
+		if p.write(c.line(f, minWidth)); bad(f) && show(f.Fix) != "" {
+			p.write(hang(t("checks.fix", f.Fix), minWidth, "        ", 8)...)
 		}
 	}
 }
@@ -123,6 +137,8 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 		return false, true, nil
 	case v.Files && text == t("plain.fileWord"):
 		return false, true, p.fromFile(v)
+	case text == "" && show(v.Problem) != "":
+		return p.verdict(v.Path)
 	case text == "":
 		return false, v.Value == "" && !v.Optional && !v.SecretSet, nil
 	case v.Act != nil && tried > 0 && n == 0 && tried <= len(v.Choices):

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sys/unix"
 )
 
@@ -55,10 +56,11 @@ func readLine(r *bufio.Reader) (string, error) {
 	return text, err
 }
 
+// write prints lines without the looks that they have on a screen.
 func (p *talk) write(lines ...string) {
 	for _, line := range lines {
 		if line != "" {
-			fmt.Fprintf(p.out, "%s\r\n", line)
+			fmt.Fprintf(p.out, "%s\r\n", ansi.Strip(line))
 		}
 	}
 }

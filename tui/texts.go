@@ -279,6 +279,7 @@ var sentences = map[string]string{
 	"plain.control":   "control",
 	"plain.start":     "To start, type %s; to change an answer, type %s:",
 	"plain.backWord":  "back",
+	"plain.correct":   "To correct this, type %s; to go on, press Enter:",
 	"plain.waive":     "To take responsibility for a check that did not pass, type %s.",
 	"plain.waiveWord": "waive",
 	"plain.number":    "Number:",

@@ -1,0 +1,94 @@
+package tui
+
+import (
+	"slices"
+
+	"touchdown/steps/engine"
+)
+
+// onTheWay tells, between the last question and the next, what the pages that end there have against being left. It returns the question
+// to go back to, or "" to go on.
+func onTheWay(p *prompts, asked []string, list []engine.FieldView, next int) (to string, err error) {
+	last, following := "", ""
+	if len(asked) > 0 {
+		last = asked[len(asked)-1]
+	}
+	if next >= 0 {
+		following = list[next].Path
+	}
+	for _, page := range ending(p.asked(), last, following) {
+		if to, err = leave(p, page.ID, asked); to != "" || err != nil {
+			return to, err
+		}
+	}
+	return "", nil
+}
+
+// ending are the stages from that of the last question to before that of the next one; without one, all before or all that remain.
+func ending(stages []engine.StageView, last, next string) []engine.StageView {
+	with := func(path string) int {
+		return slices.IndexFunc(stages, func(s engine.StageView) bool {
+			return slices.ContainsFunc(fields(s), func(v engine.FieldView) bool { return v.Path == path })
+		})
+	}
+	from, to := max(with(last), 0), with(next)
+	if to < 0 {
+		to = len(stages)
+	}
+	return stages[from:max(from, to)]
+}
+
+// leave tells of a page what does not fit together and what failed, once, as "Continue" on the screens does, and asks whether to correct
+// it. It returns the question to go back to, or "" to go on.
+func leave(p *prompts, id string, asked []string) (to string, err error) {
+	p.absorb(p.link.look()) // a check may have ended since the last answer
+	if !p.held {
+		return "", nil
+	}
+	page, _ := p.stage(id)
+	apart := slices.DeleteFunc(fields(page), func(v engine.FieldView) bool { return !p.holds(v) })
+	failed := p.untold(page)
+	for len(apart)+len(failed) > 0 {
+		tellBefore(p, apart, failed)
+		text, err := p.decide(t("plain.correct", t("plain.backWord")))
+		switch {
+		case err != nil || text == "":
+			return "", err
+		case isBack(text):
+			return whereTo(p, append(apart, fields(page)...), asked), nil
+		case text == t("plain.lookWord") && len(failed) > 0:
+			p.write(t("checks.again"))
+			p.act(engine.Action{Verb: engine.Inspect})
+			page, _ = p.stage(id)
+			apart = slices.DeleteFunc(fields(page), func(v engine.FieldView) bool { return show(v.Together) == "" })
+			failed = failing(page)
+		}
+	}
+	return "", nil
+}
+
+// tellBefore prints the answers that do not fit and the checks that failed.
+func tellBefore(p *prompts, apart []engine.FieldView, failed []finding) {
+	for _, v := range apart {
+		p.write(show(v.Label) + " [" + inBrackets(v) + "]")
+		p.write(wrap(alert+show(v.Together), minWidth, "")...)
+	}
+	tell(p, failed)
+	if len(failed) > 0 {
+		p.write(t("plain.look", t("plain.lookWord")))
+	}
+}
+
+// whereTo is the first of a page's questions that was asked; where it has none, the last one before it.
+func whereTo(p *prompts, of []engine.FieldView, asked []string) string {
+	for _, v := range of {
+		if slices.Contains(asked, v.Path) {
+			return v.Path
+		}
+	}
+	if len(asked) == 0 {
+		p.write(t("form.firstPage"))
+		return ""
+	}
+	return asked[len(asked)-1]
+}
