@@ -17,6 +17,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
+	"golang.org/x/sys/unix"
 
 	"touchdown/steps/engine"
 	"touchdown/test/wait"
@@ -26,6 +27,7 @@ import (
 const (
 	childScene    = "TOUCHDOWN_TUI_SCENE"
 	childLanguage = "TOUCHDOWN_TUI_LANGUAGE"
+	childSlow     = "TOUCHDOWN_TUI_SLOW" // its line has 9600 baud
 )
 
 func TestMain(m *testing.M) {
@@ -50,6 +52,16 @@ func child(scene string) int {
 	if scene == "paused" {
 		working(&f.snap)
 		f.pauseAt = 4
+	}
+	if _, slow := os.LookupEnv(childSlow); slow {
+		tio, err := unix.IoctlGetTermios(0, unix.TCGETS)
+		if err == nil {
+			tio.Cflag = tio.Cflag&^unix.CBAUD | unix.B9600
+			err = unix.IoctlSetTermios(0, unix.TCSETS, tio)
+		}
+		if err != nil {
+			panic(err)
+		}
 	}
 	o := Options{Name: "ttyS0", Language: os.Getenv(childLanguage), Memory: os.Getenv(childMemory)}
 	if page, ok := os.LookupEnv(childPanic); ok {
