@@ -72,7 +72,7 @@ func (s *manifestsTried) Run(ctx context.Context, node *backend.Node, report Rep
 	if len(unjudged) > 0 {
 		k.Status = check.Warn
 		k.Observed = message.F("the cluster takes %d of %d; it cannot judge yet: %s", len(objects)-len(unjudged), len(objects), listed(unjudged))
-		k.Fix = message.T("Nothing to do: they need a kind or a namespace that comes with the objects before them.")
+		k.Fix = message.T("Nothing to do: they need a kind or a namespace of the objects before them, or a webhook that takes no trial.")
 	}
 	report.Check(k)
 	return nil

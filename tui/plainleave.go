@@ -92,3 +92,31 @@ func whereTo(p *prompts, of []engine.FieldView, asked []string) string {
 	}
 	return asked[len(asked)-1]
 }
+
+func tell(p *prompts, found []finding) {
+	c := checks{base: base{p.desk}}
+	for _, f := range found {
+		if p.write(c.line(f, minWidth)); bad(f) && show(f.Fix) != "" {
+			p.write(hang(t("checks.fix", f.Fix), minWidth, "        ", 8)...)
+		}
+	}
+}
+
+// asked are the stages that are gone through: all listed ones, or the advanced one that a person opened.
+func (p *prompts) asked() []engine.StageView {
+	if stage, i := p.stage(p.opened); i >= 0 && stage.Advanced {
+		return []engine.StageView{stage}
+	}
+	return p.listed()
+}
+
+// isBack reports whether someone wants to go back: the English word does in every language.
+func isBack(text string) bool { return text == "back" || text == t("plain.backWord") }
+
+// inBrackets is what stands beside a question: its answer, unless nobody may see it.
+func inBrackets(v engine.FieldView) string {
+	if isHidden(v) && (v.Value != "" || v.SecretSet) {
+		return t("form.set")
+	}
+	return v.Value
+}

@@ -65,26 +65,6 @@ func tellFound(p *prompts) {
 	}
 }
 
-func tell(p *prompts, found []finding) {
-	c := checks{base: base{p.desk}}
-	for _, f := range found {
-		if p.write(c.line(f, minWidth)); bad(f) && show(f.Fix) != "" {
-			p.write(hang(t("checks.fix", f.Fix), minWidth, "        ", 8)...)
-		}
-	}
-}
-
-// asked are the stages that are gone through: all listed ones, or the advanced one that a person opened.
-func (p *prompts) asked() []engine.StageView {
-	if stage, i := p.stage(p.opened); i >= 0 && stage.Advanced {
-		return []engine.StageView{stage}
-	}
-	return p.listed()
-}
-
-// isBack reports whether someone wants to go back: the English word does in every language.
-func isBack(text string) bool { return text == "back" || text == t("plain.backWord") }
-
 // backFrom is what was asked before the last question that is still in the list, and that question; "" when there is none.
 func backFrom(asked []string, list []engine.FieldView) (before []string, last string) {
 	for n := len(asked) - 1; n >= 0; n-- {
@@ -93,14 +73,6 @@ func backFrom(asked []string, list []engine.FieldView) (before []string, last st
 		}
 	}
 	return nil, ""
-}
-
-// inBrackets is what stands beside a question: its answer, unless nobody may see it.
-func inBrackets(v engine.FieldView) string {
-	if isHidden(v) && (v.Value != "" || v.SecretSet) {
-		return t("form.set")
-	}
-	return v.Value
 }
 
 // field asks one question.

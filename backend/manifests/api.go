@@ -100,6 +100,11 @@ func held(err error) (fields []string) {
 	return fields
 }
 
+// mute tells whether a webhook kept the API from judging: one that has side effects is not asked in a dry run.
+func mute(err error) bool {
+	return apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "does not support dry run")
+}
+
 // malformed tells whether the API cannot make an object of what it was given. It answers 500 then, which it does for faults of its own
 // that pass: k8s.io/apimachinery v0.34.1, pkg/util/managedfields/internal/structuredmerge.go.
 func malformed(err error) bool {
