@@ -142,6 +142,16 @@ func TestObjectsOfTheSiteOnARealAPI(t *testing.T) {
 		}
 	}
 	denied(t, n)
+	again := newReport() // the node moves again, with the same objects
+	if err := apply.Run(t.Context(), n, again); err != nil {
+		t.Fatal(err)
+	}
+	if err := apply.(steps.Undoer).Undo(t.Context(), n, again); err != nil {
+		t.Errorf("the second landing cannot be undone: %v", err)
+	}
+	if o, err := c.Get(t.Context(), agent); err != nil || o == nil {
+		t.Errorf("the undo of the second landing took what the first one brought (%v)", err)
+	}
 	c.Pace.Limit = 2 * time.Second // nothing on the bench ends a namespace
 	undo := apply.(steps.Undoer)
 	for range 2 {

@@ -16,7 +16,8 @@ type Record struct {
 	At         kube.Ref `json:"at"`
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`
-	Existed    bool     `json:"existed"` // it was there before
+	Existed    bool     `json:"existed"`        // it was there before
+	Ours       bool     `json:"ours,omitempty"` // an earlier landing has brought it
 }
 
 // Records are what was kept, and what keeps more.
@@ -56,7 +57,7 @@ func Apply(ctx context.Context, c *kube.Cluster, objects []Object, records *Reco
 		if err != nil {
 			return err
 		}
-		if err := records.keep(Record{At: to.Ref, APIVersion: o.APIVersion, Kind: o.Kind, Existed: have != nil}); err != nil {
+		if err := records.keep(Record{At: to.Ref, APIVersion: o.APIVersion, Kind: o.Kind, Existed: have != nil, Ours: applied(have)}); err != nil {
 			return err
 		}
 		if err := apply(ctx, c, *to, o.marked(), false); err != nil {
@@ -80,7 +81,7 @@ func (o Object) await(ctx context.Context, c *kube.Cluster) (to *at, err error) 
 }
 
 // Undo takes back what was applied, last object first: one that was made is removed, of one that was there only the fields that Touchdown
-// set. It returns what is still there after its time, because something in the cluster has to clean up first.
+// set. One that an earlier landing brought belongs to that, and stays. It returns what is still there after its time, because something in the cluster has to clean up first.
 func Undo(ctx context.Context, c *kube.Cluster, records []Record) (left []kube.Ref, err error) {
 	for i := len(records) - 1; i >= 0; i-- {
 		gone, err := records[i].undo(ctx, c)
@@ -95,6 +96,9 @@ func Undo(ctx context.Context, c *kube.Cluster, records []Record) (left []kube.R
 }
 
 func (r Record) undo(ctx context.Context, c *kube.Cluster) (gone bool, err error) {
+	if r.Ours {
+		return true, nil
+	}
 	object, err := c.Get(ctx, r.At)
 	if err != nil || object == nil || !applied(object) {
 		return true, err // gone with what it depended on, or another one in its place

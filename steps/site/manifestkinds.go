@@ -15,6 +15,7 @@ var (
 	deniedNetwork = message.T("it changes the node's network, which spec.network and spec.networkConfig do")
 	deniedOwned   = message.T("it belongs to what the landing changes; the site config has settings for it")
 	deniedCore    = message.T("it lies in a namespace of the cluster's own components")
+	deniedWebhook = message.T("without failurePolicy: Ignore the cluster cannot start again while the webhook does not answer")
 )
 
 // deniedKinds are groups and kinds ("" stands for all of a group) that would take the node or the cluster out of the landing's hands.
@@ -38,7 +39,7 @@ var deniedKinds = []struct {
 
 // deniedNamespaces are those of components that a landing waits for; a star stands for what begins so.
 var deniedNamespaces = []string{
-	"kube-system", "openshift-apiserver*", "openshift-authentication*", "openshift-cluster-version", "openshift-config-managed",
+	"kube-node-lease", "kube-public", "kube-system", "openshift-apiserver*", "openshift-authentication*", "openshift-cluster-version", "openshift-config-managed",
 	"openshift-config-operator", "openshift-dns*", "openshift-etcd*", "openshift-ingress*", "openshift-kube-*", "openshift-machine-config-operator",
 	"openshift-network-*", "openshift-oauth-apiserver", "openshift-ovn-kubernetes", "openshift-service-ca*",
 }
@@ -63,10 +64,23 @@ func denied(m Manifest) (message.Text, bool) {
 			return deniedCore, true
 		}
 	}
+	if group == "admissionregistration.k8s.io" && holdsUp(m) {
+		return deniedWebhook, true
+	}
 	if m.Namespace() == "openshift-config" && (m.Name() == "pull-secret" || strings.HasPrefix(m.Name(), "touchdown-")) {
 		return deniedOwned, true
 	}
 	return message.Text{}, false
+}
+
+// holdsUp tells whether a configuration has a webhook without which the API takes no change: of a single node, the webhook's own pod may
+// be what the API does not take. Fail is what counts where nothing is written (k8s.io/api v0.34.1, admissionregistration/v1/types.go).
+func holdsUp(m Manifest) bool {
+	hooks, _ := m["webhooks"].([]any)
+	return slices.ContainsFunc(hooks, func(hook any) bool {
+		h, _ := hook.(map[string]any)
+		return h["failurePolicy"] != "Ignore"
+	})
 }
 
 // manifestSecrets are the secret texts in the objects: all data of Secrets, encoded and decoded, and what stands beside a key that names
