@@ -40,7 +40,7 @@ func wrap(text string, w int, indent string) []string {
 	if text == "" {
 		return nil
 	}
-	lines := broken(text, max(w-len(indent), 8))
+	lines := Lines(text, max(w-len(indent), 8))
 	for i := range lines {
 		lines[i] = indent + lines[i]
 	}
@@ -50,9 +50,9 @@ func wrap(text string, w int, indent string) []string {
 // unbroken stands for a hyphen while lines are broken.
 const unbroken = "\u2011"
 
-// broken is text in lines of w columns. It is broken at blanks: lipgloss breaks at hyphens too, and half a date, half a host name or
+// Lines is text in lines of w columns. It is broken at blanks: lipgloss breaks at hyphens too, and half a date, half a host name or
 // half a command is read as something else.
-func broken(text string, w int) []string {
+func Lines(text string, w int) []string {
 	lines := lipgloss.Wrap(strings.ReplaceAll(text, "-", unbroken), w, "")
 	return strings.Split(strings.ReplaceAll(lines, unbroken, "-"), "\n")
 }

@@ -97,7 +97,7 @@ func (l *logView) refold(w int) {
 func fold(lines []string, w int) []string {
 	var out []string
 	for _, line := range lines {
-		out = append(out, broken(line, max(w, 8))...)
+		out = append(out, Lines(line, max(w, 8))...)
 	}
 	return out
 }

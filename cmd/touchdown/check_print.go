@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/check"
 	"touchdown/steps"
+	"touchdown/tui"
 )
 
 // printer prints one look after the other in the form that was asked for: the first whole, the others as what changed.
@@ -99,6 +99,6 @@ const checkColumns = 80
 // hanging wraps a text behind a first column of 8.
 func hanging(first, text string) string {
 	text = strings.TrimSuffix(steps.Linef("%s", text), "\n") // texts of the cluster cannot begin a line
-	lines := strings.Split(ansi.Wrap(text, checkColumns-len(first), ""), "\n")
+	lines := tui.Lines(text, checkColumns-len(first))
 	return first + strings.Join(lines, "\n"+strings.Repeat(" ", len(first))) + "\n"
 }
