@@ -30,7 +30,7 @@ func Verify(ctx context.Context, m *host.Machine, wanted []Manifest, cluster Clu
 		files(m, wanted),
 		units(ctx, m, wanted),
 	}
-	return append(checks, names(ctx, cluster))
+	return append(checks, names(ctx, cluster, "53"))
 }
 
 const again = "Wait until the node has rebooted into its new configuration, then run the same command again."
@@ -137,21 +137,25 @@ func units(ctx context.Context, m *host.Machine, wanted []Manifest) check.Check 
 	return result("bake-units", message.T("Touchdown's units"), len(wrong) == 0, message.Data(strings.Join(wrong, ", ")), message.T("enabled"))
 }
 
-// names asks the node's own name server, over its own address, as pods and kubelet do.
-func names(ctx context.Context, cluster Cluster) check.Check {
-	domain, own := cluster.Domain, cluster.Own[0].String()
+// names asks the node's own name server, over its own address, as pods and kubelet do. It asks for addresses of that one's family alone:
+// another one the server does not know itself, and a name server of an earlier site may be silent.
+func names(ctx context.Context, cluster Cluster, port string) check.Check {
+	domain, own, family := cluster.Domain, cluster.Own[0].String(), "ip4"
+	if cluster.Own[0].Is6() {
+		family = "ip6"
+	}
 	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return (&net.Dialer{Timeout: 2 * time.Second}).DialContext(ctx, network, net.JoinHostPort(own, "53"))
+		return (&net.Dialer{Timeout: 2 * time.Second}).DialContext(ctx, network, net.JoinHostPort(own, port))
 	}}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	var wrong []string
 	for _, name := range []string{"api." + domain, "api-int." + domain, "any.apps." + domain} {
-		got, err := resolver.LookupHost(ctx, name+".")
+		got, err := resolver.LookupNetIP(ctx, family, name+".")
 		if err != nil {
 			wrong = append(wrong, err.Error())
-		} else if !slices.Equal(got, []string{own}) {
-			wrong = append(wrong, name+" is "+strings.Join(got, ", "))
+		} else if len(got) != 1 || got[0].Unmap() != cluster.Own[0] {
+			wrong = append(wrong, fmt.Sprintf("%s is %s", name, got))
 		}
 	}
 	return result("bake-names", message.T("Names that the node answers itself"), len(wrong) == 0, message.Data(strings.Join(wrong, "; ")),

@@ -19,7 +19,7 @@ func TestTheBundleHasTheNodesOwnWords(t *testing.T) {
 		must(t, s.Set(t.Context(), take(t, s), "spec.proxy.httpProxy", "http://user:typed-password@proxy.example.com:3128"))
 		r.host.On("journalctl", "kubelet says typed-password and Bearer pl4ntedToken\n", nil)
 		r.host.On("nmcli device show", "", errors.New("NetworkManager is not running"))
-		r.host.File(layout.Returned+"/2026-11-26/"+layout.JournalFile, "an earlier return\n")
+		r.host.File(layout.Returned+"/2026-11-26-9/"+layout.JournalFile, "an earlier return\n")
 		r.host.File(layout.Returned+"/2026-11-26-10/"+layout.JournalFile, "why it came back: password=pl4ntedToken\n")
 		bundle, err := s.Export(t.Context(), Bundle)
 		must(t, err)
