@@ -74,6 +74,13 @@ func (l *Line) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// Forget throws away what the node wrote and nobody has read yet.
+func (l *Line) Forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.buffer = l.buffer[:0]
+}
+
 // unread is what the node wrote and nobody has read yet.
 func (l *Line) unread() []byte {
 	l.mu.Lock()
