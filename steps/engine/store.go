@@ -28,6 +28,7 @@ import (
 //	console-wrong      how many PINs in a row were wrong
 //	live.json          how the cluster was when it was looked at last; worth nothing to the work, and left out of the checksums
 //	report.*           written by the hand-over step
+//	returned/DATE/     the records of an earlier job, set aside when the node came back to the factory (steps/aside); nothing removes them
 //
 // What is found damaged is renamed: *.damaged, *.unreadable.
 type store struct {
