@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"touchdown/backend"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube"
@@ -58,6 +61,11 @@ kind: ConfigMap
 metadata: {name: owned, namespace: default}
 data: {ours: "1"}
 ---
+apiVersion: v1
+kind: Secret
+metadata: {name: shared, namespace: default}
+stringData: {ours: PLANTED-shared}
+---
 apiVersion: hub.example.com/v1
 kind: Agent
 metadata: {name: agent}
@@ -105,12 +113,17 @@ func TestObjectsOfTheSiteOnARealAPI(t *testing.T) {
 	}, func(kube.Ref, []byte) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
+	shared := kube.Secret("default", "shared")
+	if _, err := c.PutSecret(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "shared"}, Data: map[string][]byte{"theirs": []byte("2")}},
+		func(kube.Ref, []byte) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
 	cfg, r := brings(t, registration), newReport()
 	writes := c.Writes()
 	if err := step(t, cfg, "manifests-check").Run(t.Context(), n, r); err != nil {
 		t.Fatal(err)
 	}
-	if k := r.checks["manifests"]; k.Observed.String() != "the cluster takes 4 of 6; it cannot judge yet: Secret hub-agent/bootstrap, Agent agent" {
+	if k := r.checks["manifests"]; k.Observed.String() != "the cluster takes 5 of 7; it cannot judge yet: Secret hub-agent/bootstrap, Agent agent" {
 		t.Errorf("tried: %s", k.Observed)
 	}
 	agent := kube.Ref{Group: "hub.example.com", Version: "v1", Resource: "agents", Name: "agent"}
@@ -167,6 +180,9 @@ func TestObjectsOfTheSiteOnARealAPI(t *testing.T) {
 	if ns, err := c.Get(t.Context(), made[1]); err != nil || ns != nil && ns["metadata"].(map[string]any)["deletionTimestamp"] == nil {
 		t.Errorf("the namespace stays: %v (%v)", ns, err)
 	}
+	if s, err := c.Get(t.Context(), shared); err != nil || len(s["data"].(map[string]any)) != 1 {
+		t.Errorf("the owner's Secret has %d values (%v)", len(s["data"].(map[string]any)), err)
+	}
 	o, err := c.Get(t.Context(), owned)
 	if data, _ := o["data"].(map[string]any); err != nil || len(data) != 1 || data["theirs"] != "2" {
 		t.Errorf("the owner's object has %v (%v)", o["data"], err)
@@ -183,6 +199,7 @@ func denied(t *testing.T, n *backend.Node) {
 		{"a namespace too much", "apiVersion: v1\nkind: Namespace\nmetadata: {name: a, namespace: b}\n", "MNF-SPCE"},
 		{"a namespace that is not there", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: nowhere}\n", "MNF-DENY"},
 		{"a field that the kind does not have", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: default}\ndatta: {a: b}\n", "MNF-DENY"},
+		{"a field that an object of the site's own kind does not have", "apiVersion: hub.example.com/v1\nkind: Agent\nmetadata: {name: b}\nspec: {mod: a}\n", "MNF-DENY"},
 		{"a Secret that is none", "apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: default}\ndata: {a: PLANTED!}\n", "MNF-DENY"},
 	} {
 		cfg := brings(t, d.text)

@@ -68,7 +68,8 @@ func apply(ctx context.Context, c *kube.Cluster, to at, tree map[string]any, dry
 	}
 	var refusal error // what no repeat cures, although the API's code says so
 	err = c.Do(ctx, doing+to.String(), func(ctx context.Context) error {
-		call := c.Core.RESTClient().Patch(types.ApplyPatchType).AbsPath(to.path).Param("fieldManager", manager).Body(body)
+		call := c.Core.RESTClient().Patch(types.ApplyPatchType).AbsPath(to.path).Param("fieldManager", manager).
+			Param("fieldValidation", metav1.FieldValidationStrict).Body(body) // a mistyped field is not dropped without a word
 		if dryRun {
 			call = call.Param("dryRun", metav1.DryRunAll)
 		}

@@ -4,6 +4,7 @@ package manifests
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"strings"
@@ -52,7 +53,32 @@ func (o Object) marked() map[string]any {
 	}
 	notes["touchdown.dev/applied"] = "spec.manifests"
 	meta["annotations"], tree["metadata"] = notes, meta
+	if o.Kind == "Secret" && o.APIVersion == "v1" {
+		encode(tree)
+	}
 	return tree
+}
+
+// encode moves the stringData of a Secret into its data, as the API does: but it remembers who set stringData, so that an undo would
+// leave the data in a Secret that was there before.
+func encode(secret map[string]any) {
+	plain, ok := secret["stringData"].(map[string]any)
+	if !ok {
+		return
+	}
+	data := map[string]any{}
+	if have, ok := secret["data"].(map[string]any); ok {
+		data = maps.Clone(have)
+	}
+	for key, value := range plain {
+		text, ok := value.(string)
+		if !ok {
+			return // the API says what is wrong with it
+		}
+		data[key] = base64.StdEncoding.EncodeToString([]byte(text))
+	}
+	secret["data"] = data
+	delete(secret, "stringData")
 }
 
 // group is the API group, "" for the core's.

@@ -30,7 +30,9 @@ var stays = []string{"report-key.pem", "media/node.key", "factory/journal.jsonl"
 // landsFor lands the node, with a secret among the answers and with what else a landing leaves in its state folder.
 func (r *rig) landsFor(t *testing.T, ends ...Action) {
 	t.Helper()
+	r.w.mu.Lock() // an engine looks from the moment it is opened
 	r.w.cable = true
+	r.w.mu.Unlock()
 	r.lands(t, map[string]string{
 		"spec.clusterName": "shop", "spec.baseDomain": "example.com", "spec.console.pin": testHash(),
 		"spec.pullSecret": `{"auths":{"quay.io":{"auth":"` + siteSecret + `"}}}`,

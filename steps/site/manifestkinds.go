@@ -26,6 +26,9 @@ var deniedKinds = []struct {
 }{
 	{"machineconfiguration.openshift.io", nil, deniedReboot},
 	{"performance.openshift.io", nil, deniedReboot},
+	{"tuned.openshift.io", nil, deniedReboot},
+	{"lca.openshift.io", nil, deniedOwned},
+	{"rhsyseng.github.io", nil, deniedOwned},
 	{"sriovnetwork.openshift.io", []string{"SriovNetworkNodePolicy", "SriovNetworkPoolConfig"}, deniedReboot},
 	{"nmstate.io", nil, deniedNetwork},
 	{"operator.openshift.io", nil, deniedOwned},
@@ -67,7 +70,7 @@ func denied(m Manifest) (message.Text, bool) {
 	if group == "admissionregistration.k8s.io" && holdsUp(m) {
 		return deniedWebhook, true
 	}
-	if m.Namespace() == "openshift-config" && (m.Name() == "pull-secret" || strings.HasPrefix(m.Name(), "touchdown-")) {
+	if m.Namespace() == "openshift-config" && (slices.Contains([]string{"pull-secret", "user-ca-bundle", "admin-kubeconfig-client-ca"}, m.Name()) || strings.HasPrefix(m.Name(), "touchdown-")) {
 		return deniedOwned, true
 	}
 	return message.Text{}, false
