@@ -45,7 +45,7 @@ var table = []Row{
 	{Package: "test/bench/login", Tier: All, Seconds: 35, Proves: "OpenShift's own code accepts the new password of kubeadmin and refuses the factory's; undo turns that round"},
 	{Package: "test/bench/staticpod", Tier: All, Seconds: 400, Proves: "library-go's own controllers of static pods roll out a move with one start of kube-apiserver, fall back and roll out the undo; the bench's stand-in says the same at each moment"},
 	{Package: "test/bench", Tier: All, Seconds: 60, Proves: "the cluster of the bench itself"},
-	{Package: "test/bench/kernel", Tier: All, Seconds: 600, Alone: true, Proves: "VLAN, bond, large packets and true boots on a separate kernel"},
+	{Package: "test/bench/kernel", Tier: All, Seconds: 680, Alone: true, Proves: "VLAN, bond, large packets and true boots on a separate kernel, which keeps off the line of an open console"},
 
 	{Package: "test/bench/nodeip", Run: "TestNodeIP", Tier: Real, Seconds: 5, Proves: "OpenShift's own node-ip leaves the address alone that Touchdown notes down, and takes the site's where nothing is noted"},
 	{Package: "test/bench/operators", Tier: Real, Seconds: 900, Alone: true, Proves: "a move, its undo and hostile configurations end as with the stand-ins where OpenShift's own operators do the work; how the stand-ins differ; a move and its undo start kube-apiserver once each; the real machine-config-controller renders once"},
