@@ -22,7 +22,6 @@ import (
 // putter puts images into one store.
 type putter struct {
 	store store.Store
-	trust *signature.PolicyContext
 	dir   string // of what is needed in between
 }
 
@@ -34,10 +33,6 @@ func open(root string) (*putter, error) {
 	p := &putter{dir: dir}
 	if p.store, err = store.GetStore(store.StoreOptions{GraphDriverName: "overlay", GraphRoot: root, RunRoot: filepath.Join(dir, "run")}); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the store: %w", err), os.RemoveAll(dir))
-	}
-	p.trust, err = signature.NewPolicyContext(&signature.Policy{Default: []signature.PolicyRequirement{signature.NewPRInsecureAcceptAnything()}})
-	if err != nil {
-		return nil, fmt.Errorf("making the signature policy: %w", err)
 	}
 	return p, nil
 }
@@ -60,8 +55,13 @@ func (p *putter) put(ctx context.Context, dir, from, to string) error {
 	if err != nil {
 		return fmt.Errorf("naming the image %s: %w", to, err)
 	}
+	// One for each image: it refuses a second user while it has one.
+	trust, err := signature.NewPolicyContext(&signature.Policy{Default: []signature.PolicyRequirement{signature.NewPRInsecureAcceptAnything()}})
+	if err != nil {
+		return fmt.Errorf("making the signature policy: %w", err)
+	}
 	about := &types.SystemContext{BlobInfoCacheDir: p.dir, BigFilesTemporaryDir: p.dir}
-	if _, err := copy.Image(ctx, p.trust, target, source, &copy.Options{SourceCtx: about, DestinationCtx: about}); err != nil {
+	if _, err := copy.Image(ctx, trust, target, source, &copy.Options{SourceCtx: about, DestinationCtx: about}); err != nil {
 		return fmt.Errorf("storing the image %s: %w", to, err)
 	}
 	return nil
