@@ -251,9 +251,11 @@ func (f *factoryFlags) prepareLedger(cmd *cobra.Command) error {
 // maxReason bounds the reason for a shared identity: it is printed in the report, as that of a waiver.
 const maxReason = 400
 
-// policy is a config that says how the work goes and nothing of a site.
+// policy is a config that says how the work goes and nothing of a site. A list that fails stays where it is, whatever the file says: the
+// next run goes on from there, and what an earlier list has done to a node, which may have been at a site since, is not for this one to undo.
 func (f *factoryFlags) policy(cmd *cobra.Command) (*site.Config, error) {
 	cfg := site.New()
+	defer func() { cfg.Spec.Policy.RollbackOnFailure = false }()
 	if f.file == "" {
 		return cfg, nil
 	}

@@ -102,3 +102,19 @@ func TestFactorySiteUnattended(t *testing.T) {
 		t.Errorf("%+v, %v", d, err)
 	}
 }
+
+// TestAListThatFailsStays: on the bench line nothing is put back by a failure, not even where the policy of the file asks for it.
+func TestAListThatFailsStays(t *testing.T) {
+	asks := filepath.Join(t.TempDir(), "line.yaml")
+	if err := os.WriteFile(asks, []byte("apiVersion: touchdown.dev/v1alpha1\nkind: SiteConfig\nspec:\n  policy: {rollbackOnFailure: true, keepGoingOnWarnings: true}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"", asks} {
+		f := &factoryFlags{}
+		f.file = file
+		cfg, err := f.policy(newRoot(hooks{root: t.TempDir()}))
+		if err != nil || cfg.Spec.Policy.RollbackOnFailure || cfg.Spec.Policy.KeepGoingOnWarnings != (file != "") {
+			t.Errorf("%q: %+v, %v", file, cfg, err)
+		}
+	}
+}
