@@ -9,13 +9,19 @@ import (
 	"touchdown/backend/message"
 )
 
-// The reasons for which an object is refused.
+// The reasons for which an object is refused, about what it is.
 var (
 	deniedReboot  = message.T("it drains or reboots the node, which the site config decides otherwise")
 	deniedNetwork = message.T("it changes the node's network, which spec.network and spec.networkConfig do")
 	deniedOwned   = message.T("it belongs to what the landing changes; the site config has settings for it")
 	deniedCore    = message.T("it lies in a namespace of the cluster's own components")
 	deniedWebhook = message.T("without failurePolicy: Ignore the cluster cannot start again while the webhook does not answer")
+)
+
+// More of them, about what it does to others.
+var (
+	deniedChanges = message.T("it can refuse or alter what the cluster's own components write, so that the cluster does not start again")
+	deniedCut     = message.T("it can cut the cluster's own components off from each other")
 )
 
 // deniedKinds are groups and kinds ("" stands for all of a group) that would take the node or the cluster out of the landing's hands.
@@ -29,8 +35,17 @@ var deniedKinds = []struct {
 	{"tuned.openshift.io", nil, deniedReboot},
 	{"lca.openshift.io", nil, deniedOwned},
 	{"rhsyseng.github.io", nil, deniedOwned},
+	{"nodemaintenance.medik8s.io", nil, deniedReboot},
+	{"self-node-remediation.medik8s.io", nil, deniedReboot},
+	{"fence-agents-remediation.medik8s.io", nil, deniedReboot},
 	{"sriovnetwork.openshift.io", []string{"SriovNetworkNodePolicy", "SriovNetworkPoolConfig"}, deniedReboot},
 	{"nmstate.io", nil, deniedNetwork},
+	{"k8s.ovn.org", []string{"AdminPolicyBasedExternalRoute", "EgressIP", "EgressService"}, deniedNetwork},
+	{"policy.networking.k8s.io", nil, deniedCut},
+	{"admissionregistration.k8s.io", []string{"MutatingAdmissionPolicyBinding"}, deniedChanges},
+	{"apiregistration.k8s.io", nil, deniedChanges},
+	{"flowcontrol.apiserver.k8s.io", nil, deniedChanges},
+	{"quota.openshift.io", nil, deniedChanges},
 	{"operator.openshift.io", nil, deniedOwned},
 	{"config.openshift.io", []string{
 		"APIServer", "ClusterImagePolicy", "ClusterOperator", "ClusterVersion", "DNS", "FeatureGate", "Image", "ImageDigestMirrorSet",
@@ -39,6 +54,18 @@ var deniedKinds = []struct {
 	{"certificates.k8s.io", nil, deniedOwned},
 	{"", []string{"Node"}, deniedOwned},
 }
+
+// holding are kinds that can stop the traffic or the start of pods, and watched are the namespaces beside deniedNamespaces whose pods a
+// landing waits for. In default lies the API's own Service, whose endpoints another slice would add to.
+var (
+	holding = []string{"EgressFirewall", "LimitRange", "NetworkPolicy", "ResourceQuota"}
+	watched = []string{
+		"openshift-cluster-*", "openshift-console*", "openshift-controller-manager*", "openshift-image-registry", "openshift-insights",
+		"openshift-machine-api", "openshift-marketplace", "openshift-monitoring", "openshift-multus", "openshift-operator-lifecycle-manager",
+		"openshift-route-controller-manager",
+	}
+	leading = []string{"EndpointSlice", "Endpoints", "Service"}
+)
 
 // deniedNamespaces are those of components that a landing waits for; a star stands for what begins so.
 var deniedNamespaces = []string{
@@ -58,22 +85,32 @@ func denied(m Manifest) (message.Text, bool) {
 			return d.why, true
 		}
 	}
-	for _, pattern := range deniedNamespaces {
-		in := m.Namespace()
-		if group == "" && m.Kind() == "Namespace" {
-			in = m.Name()
-		}
-		if start, all := strings.CutSuffix(pattern, "*"); in == pattern || all && strings.HasPrefix(in, start) {
-			return deniedCore, true
-		}
+	in := m.Namespace()
+	if group == "" && m.Kind() == "Namespace" {
+		in = m.Name()
 	}
-	if group == "admissionregistration.k8s.io" && holdsUp(m) {
+	switch {
+	case isOneOf(in, deniedNamespaces):
+		return deniedCore, true
+	case isOneOf(in, watched) && slices.Contains(holding, m.Kind()), in == "default" && slices.Contains(leading, m.Kind()):
+		return deniedCut, true
+	case group == "admissionregistration.k8s.io" && m.Kind() == "ValidatingAdmissionPolicyBinding" && denies(m):
+		return deniedChanges, true
+	case group == "admissionregistration.k8s.io" && holdsUp(m):
 		return deniedWebhook, true
 	}
 	if m.Namespace() == "openshift-config" && (slices.Contains([]string{"pull-secret", "user-ca-bundle", "admin-kubeconfig-client-ca"}, m.Name()) || strings.HasPrefix(m.Name(), "touchdown-")) {
 		return deniedOwned, true
 	}
 	return message.Text{}, false
+}
+
+// isOneOf tells whether a namespace is one of those, or begins as one with a star does.
+func isOneOf(namespace string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		start, all := strings.CutSuffix(pattern, "*")
+		return namespace == pattern || all && strings.HasPrefix(namespace, start)
+	})
 }
 
 // holdsUp tells whether a configuration has a webhook without which the API takes no change: of a single node, the webhook's own pod may
@@ -84,6 +121,13 @@ func holdsUp(m Manifest) bool {
 		h, _ := hook.(map[string]any)
 		return h["failurePolicy"] != "Ignore"
 	})
+}
+
+// denies tells whether a binding has its policy refuse anything. A policy alone does nothing, and failurePolicy: Ignore is about faults of
+// the policy, not about what it refuses (k8s.io/api v0.34.1, admissionregistration/v1/types.go).
+func denies(m Manifest) bool {
+	actions, _ := m.spec("validationActions").([]any)
+	return len(actions) == 0 || slices.ContainsFunc(actions, func(action any) bool { return action != "Warn" && action != "Audit" })
 }
 
 // manifestSecrets are the secret texts in the objects: all data of Secrets, encoded and decoded, and what stands beside a key that names

@@ -61,6 +61,11 @@ func (m Manifest) meta(key string) string {
 	return s
 }
 
+func (m Manifest) spec(key string) any {
+	spec, _ := m["spec"].(map[string]any)
+	return spec[key]
+}
+
 // Objects are the objects of spec.manifests, in their order. It fails where Parse does.
 func (s *Spec) Objects() ([]Manifest, error) {
 	if s.Manifests == "" {
