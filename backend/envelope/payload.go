@@ -71,6 +71,17 @@ func (p PublicKey) Signed(payloadType string, payload, signature []byte) bool {
 	return len(p.key) == ed25519.PublicKeySize && ed25519.Verify(p.key, dsse.PAE(payloadType, payload), signature)
 }
 
+// SignedFile tells which trusted key has signed a file as openssl does, over its bytes alone. A document in an envelope is signed with its
+// type in front, so that neither signature is good for the other.
+func (t *Trust) SignedFile(data, signature []byte) (id string, ok bool) {
+	for id, key := range t.keys {
+		if !t.revoked[id] && ed25519.Verify(key, data, signature) {
+			return id, true
+		}
+	}
+	return "", false
+}
+
 // Key is the trusted key with an id, if it is there and was not revoked.
 func (t *Trust) Key(id string) (p PublicKey, ok bool) {
 	p.key, ok = t.keys[id]

@@ -60,7 +60,8 @@ func (h *ManualInstall) Uninstall(ctx context.Context) error {
 	return h.logIns(ctx)
 }
 
-// ours are the files that are as they were laid, in the order in which they go: units, programs.
+// ours are the files that are as they were laid, in the order in which they go: units, programs. Of the program an update may have made
+// another, and have kept the one before it.
 func (h *ManualInstall) ours(record laid) ([]string, error) {
 	var ours []string
 	for _, file := range slices.Sorted(maps.Keys(record)) {
@@ -71,9 +72,14 @@ func (h *ManualInstall) ours(record laid) ([]string, error) {
 			return nil, err
 		case slices.Contains(record[file], sum(have)):
 			ours = append(ours, file)
+		case file == layout.Program:
+			ours = append(ours, file)
 		default:
 			h.Say("kept          %s: it was changed since it was laid", file)
 		}
+	}
+	if h.Host.Exists(layout.PreviousProgram) {
+		ours = append(ours, layout.PreviousProgram)
 	}
 	return ours, nil
 }

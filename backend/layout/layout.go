@@ -4,6 +4,8 @@ package layout
 const (
 	// Program is the one file that engine, consoles and commands are.
 	Program = "/usr/local/bin/touchdown"
+	// PreviousProgram is the one that the last update has replaced.
+	PreviousProgram = Program + ".previous"
 	// Run holds what ends with the boot.
 	Run = "/run/touchdown"
 	// Socket is where the engine listens.

@@ -1,0 +1,76 @@
+package factory_test
+
+import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/test/bench/node"
+)
+
+// TestUpdateOnANode replaces the program of a node by that of a signed release and goes back. One that tells its version and has no engine
+// is taken away again.
+func TestUpdateOnANode(t *testing.T) {
+	m := node.Start(t, node.Options{})
+	must(t, m, "true")
+	err := errors.Join(m.Program(), m.WriteFile(node.AdminKubeconfig, []byte(away), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	must(t, m, "mv /usr/local/bin/touchdown /var/tmp/touchdown; /var/tmp/touchdown install")
+	await(t, m, time.Minute, "test -S /run/touchdown/engine.sock && systemctl is-active touchdown-console@tty1")
+	public, secret, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	der, err := x509.MarshalPKIXPublicKey(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := func(make string) {
+		t.Helper()
+		sums := must(t, m, "rm -rf /var/tmp/release; mkdir /var/tmp/release; cd /var/tmp/release; "+make+"; sha256sum touchdown") + "\n"
+		err := errors.Join(m.WriteFile("/var/tmp/release/SHA256SUMS", []byte(sums), 0o600), m.WriteFile("/var/tmp/release/SHA256SUMS.sig", ed25519.Sign(secret, []byte(sums)), 0o600),
+			m.WriteFile("/var/tmp/release.pub", pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), 0o600))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const update, journal = "touchdown update /var/tmp/release --key /var/tmp/release.pub 2>&1", "sha256sum /var/lib/touchdown/journal.jsonl; "
+	const running = "sha256sum < /proc/$(systemctl show --property=MainPID --value touchdown-engine)/exe; sha256sum < /usr/local/bin/touchdown"
+	first := must(t, m, running)
+	release("cp /usr/local/bin/touchdown . && echo other >> touchdown")
+	if out, err := m.Shell(t.Context(), strings.Replace(update, " --key /var/tmp/release.pub", "", 1)); err == nil || !strings.Contains(out, "MED-UKEY") {
+		t.Errorf("without a key: %v: %s", err, out)
+	}
+	t.Log(must(t, m, update))
+	second := must(t, m, running)
+	if lines := strings.Fields(second); second == first || len(lines) != 4 || lines[0] != lines[2] {
+		t.Errorf("after the update engine and program are %q, before it %q", second, first)
+	}
+	if out := must(t, m, update); !strings.Contains(out, "has that program already") {
+		t.Errorf("the same again: %s", out)
+	}
+	release(`printf '#!/bin/sh\n[ "$1" = version ] && echo touchdown v9\n' > touchdown`)
+	before := must(t, m, journal)
+	if out, err := m.Shell(t.Context(), update); err == nil || !strings.Contains(out, "UPD-BACK") {
+		t.Errorf("a program without an engine: %v: %s", err, out)
+	}
+	if after := must(t, m, running); after != second || must(t, m, journal) != before {
+		t.Errorf("after a program without an engine: %q, before it %q", after, second)
+	}
+	release("cp /usr/local/bin/touchdown . && echo third >> touchdown")
+	must(t, m, update)
+	must(t, m, "touchdown update --back")
+	if back := must(t, m, running); back != second {
+		t.Errorf("back: %q, want %q", back, second)
+	}
+	await(t, m, time.Minute, "systemctl is-active touchdown-console@tty1")
+	if left := must(t, m, "touchdown uninstall > /dev/null; ls /usr/local/bin/touchdown* 2>/dev/null || true"); left != "" {
+		t.Errorf("left: %s", left)
+	}
+}

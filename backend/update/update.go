@@ -1,0 +1,160 @@
+// Package update puts the program of a signed release in the place of a node's program, and takes the one before it back.
+package update
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"touchdown/backend/envelope"
+	"touchdown/backend/host"
+	"touchdown/backend/layout"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
+)
+
+// The files of a release that count here, as assets/release/release.mk names them.
+const (
+	programFile   = "touchdown"
+	sumsFile      = "SHA256SUMS"
+	signatureFile = "SHA256SUMS.sig"
+)
+
+// A list of check sums has some 100 lines; a signature (Ed25519) has 64 bytes; the program has 65 MiB.
+const (
+	mostSums      = 256 << 10
+	mostSignature = 1 << 10
+	mostProgram   = host.MaxFile
+)
+
+// trial is where a program lies that is being tried.
+const trial = layout.Program + ".new"
+
+// Release is the program of a release whose signature holds.
+type Release struct {
+	Signer  string // the id of the key that signed it
+	program []byte
+}
+
+// Read reads the release in a folder. Nothing of it counts that no key of trust has signed (UPD-SGN, UPD-SUM; UPD-READ where a file is
+// missing).
+func Read(folder string, trust *envelope.Trust) (*Release, error) {
+	sums, err := read(folder, sumsFile, mostSums)
+	if err != nil {
+		return nil, err
+	}
+	signature, err := read(folder, signatureFile, mostSignature)
+	if err != nil {
+		return nil, err
+	}
+	signer, ok := trust.SignedFile(sums, signature)
+	if !ok {
+		return nil, &problem.Problem{
+			Code: "UPD-SGN", Summary: message.F("No key that this node trusts has signed the release in %s.", folder),
+			Fix: message.T("Take the release from whoever made this node. `touchdown media keygen` made the key; its public half may be given with --key."),
+		}
+	}
+	program, err := read(folder, programFile, mostProgram)
+	if err != nil {
+		return nil, err
+	}
+	if want, found := sumOf(sums, programFile); !found || want != sha256.Sum256(program) {
+		return nil, &problem.Problem{
+			Code: "UPD-SUM", Summary: message.F("The program in %s is not the one that the release was signed for.", folder),
+			Fix: message.T("Copy the release again, whole: the copy is damaged, or someone has exchanged the program."),
+		}
+	}
+	return &Release{signer, program}, nil
+}
+
+func read(folder, name string, most int64) ([]byte, error) {
+	data, whole, err := host.ReadBeneath(folder, name, most)
+	if err == nil && !whole {
+		err = fmt.Errorf("it is larger than %d bytes", most)
+	}
+	if err != nil {
+		return nil, &problem.Problem{
+			Code: "UPD-READ", Summary: message.F("%s of the release in %s cannot be read.", name, folder),
+			Fix: message.F("Give the folder with %s, %s and %s, as `make release` with KEY makes them.", programFile, sumsFile, signatureFile), Err: err,
+		}
+	}
+	return data, nil
+}
+
+// sumOf finds the check sum of a file in the output of sha256sum. A name that stands there twice has none.
+func sumOf(sums []byte, name string) (sum [sha256.Size]byte, found bool) {
+	for line := range strings.Lines(string(sums)) {
+		digits, file, _ := strings.Cut(strings.TrimRight(line, "\n"), "  ")
+		if file != name {
+			continue
+		}
+		decoded, err := hex.DecodeString(digits)
+		if err != nil || len(decoded) != len(sum) || found {
+			return sum, false
+		}
+		sum, found = [sha256.Size]byte(decoded), true
+	}
+	return sum, found
+}
+
+// Is tells whether the node has this program already.
+func (r *Release) Is(m *host.Machine) bool {
+	have, err := m.ReadFile(layout.Program)
+	return err == nil && bytes.Equal(have, r.program)
+}
+
+// Try has the program tell its version, where it will lie: what does not even start here is not installed (UPD-STRT).
+func (r *Release) Try(ctx context.Context, m *host.Machine) (version string, err error) {
+	if err := m.WriteFile(trial, r.program, 0o755); err != nil {
+		return "", err
+	}
+	said, err := m.Run(ctx, trial, "version")
+	if err := errors.Join(err, m.Remove(trial)); err != nil {
+		return "", &problem.Problem{
+			Code: "UPD-STRT", Summary: message.T("The program of the release does not start on this node. Nothing was changed."),
+			Fix: message.T("Look whether the release is for this processor (uname -m)."), Err: err,
+		}
+	}
+	return strings.TrimSpace(said), nil
+}
+
+// Install keeps the program that the node has, then puts this one in its place. Each of the two is whole at any moment: a cut in between
+// leaves the node with the program that it had.
+func (r *Release) Install(m *host.Machine) error {
+	have, err := m.ReadFile(layout.Program)
+	if err != nil {
+		return fmt.Errorf("reading the node's program: %w", err)
+	}
+	if err := m.WriteFile(layout.PreviousProgram, have, 0o755); err != nil {
+		return err
+	}
+	return m.WriteFile(layout.Program, r.program, 0o755)
+}
+
+// Back puts the program before into place and keeps the other one, so that a second Back undoes the first (UPD-FRST where there is none).
+// A cut in between leaves the node with the older program alone.
+func Back(m *host.Machine) error {
+	before, err := m.ReadFile(layout.PreviousProgram)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &problem.Problem{
+			Code: "UPD-FRST", Summary: message.T("This node has had no other program yet: there is none to go back to."),
+			Fix: message.T("An older release is installed like a newer one: touchdown update FOLDER."), Err: err,
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("reading the program before: %w", err)
+	}
+	have, err := m.ReadFile(layout.Program)
+	if err != nil {
+		return fmt.Errorf("reading the node's program: %w", err)
+	}
+	if err := m.WriteFile(layout.Program, before, 0o755); err != nil {
+		return err
+	}
+	return m.WriteFile(layout.PreviousProgram, have, 0o755)
+}
