@@ -35,7 +35,7 @@ func liveFiles(t *testing.T) (files []factory.File) {
 }
 
 // noPrograms are words of the script that look like programs: of the shell, of its sentences, and of what it has jq do.
-var noPrograms = strings.Fields("/. boot command export install last least length no not only select serial the umask wwn yes")
+var noPrograms = strings.Fields("/. boot busy command dos export install last least length no not only select serial the umask wwn yes")
 
 // TestTheLiveSystemsUsesAreKnown: uses.txt says what the scripts of a live system run and name, and no more; their units have systemd do
 // what it does for a node's units, to whose answers the policies were asked: it runs programs of /usr/local/bin.

@@ -164,9 +164,12 @@ func TestTheScriptReadsWhatIsEmbedded(t *testing.T) {
 			l.write(path[1:], text)
 		}
 	}
-	l.boots("", "is overwritten, as this medium was made to")
-	want := []string{"--copy-network", "--append-karg", "a=b,c+d%20 'e'", "--append-karg", "f", "--delete-karg", "quiet", l.in("dev/sda"), ""}
-	if got := strings.Split(l.read("installer"), "\n"); len(got) < 4 || !slices.Equal(got[4:], want) {
+	l.boots("", "is overwritten, as --install-overwrite says")
+	want := []string{"install", "--offline", "--copy-network", "--append-karg=a=b,c+d%20 'e'", "--append-karg=f", "--delete-karg=quiet", l.in("dev/sda"), ""}
+	if got := strings.Split(l.read("installer"), "\n"); !slices.Equal(got, want) {
 		t.Errorf("coreos-installer was told %q", got)
+	}
+	if got := l.read("bootfs/ignition/config.ign"); got != targetConfig {
+		t.Errorf("the new system gets %q", got)
 	}
 }

@@ -1,7 +1,6 @@
 package iso_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +15,8 @@ import (
 const (
 	medium = "0123456789abcdef"
 	secret = "the-target-s-secret"
+	target = `{"ignition": {"version": "3.2.0"}, "x": "` + secret + `"}`
+	mib    = 1 << 20
 )
 
 // part is a disk or partition, as lsblk tells of it.
@@ -33,11 +34,12 @@ type part struct {
 	System     *string `json:"fstype"`
 	Label      *string `json:"label"`
 	PartLabel  *string `json:"partlabel"`
+	TableUUID  string  `json:"ptuuid,omitempty"`
 	MountPoint *string `json:"mountpoint"`
 	Children   []part  `json:"children,omitempty"`
 }
 
-// live is a live system in a folder: the real script, with programs that play the machine. Its disks are files of 1 MiB that say they
+// live is a live system in a folder: the real script, with programs that play the machine. Its disks are files of 2 MiB that say they
 // are larger.
 type live struct {
 	*testing.T
@@ -45,24 +47,37 @@ type live struct {
 	said string // of the last run, the console's text too
 }
 
-// programs play the machine. coreos-installer is a stand-in, and says so.
+// programs play the machine. The power can fail before each of them does its work. coreos-installer is a stand-in, and says so; it does
+// what the real one does in its order: an empty partition table with its backup in the last sectors, the image, its partition table.
 var programs = map[string]string{
-	"udevadm": "", "sync": "",
+	"udevadm": "", "sync": "", "moment": "",
 	"systemctl": `echo "$*" >>DIR/power`,
 	"lsblk":     `cat DIR/lsblk.json`,
 	"wipefs":    `cat DIR/wipefs.txt`,
+	"sfdisk":    `cat DIR/sfdisk.txt`,
 	"blockdev":  `[ "$1" = --getss ] && echo 512 || stat -c %s "$2"`,
 	"mount":     `echo "$*" >>DIR/mounts; [ -d DIR/bootfs ] && [ -e "${*: -2:1}" ] || exit 32; for to; do :; done; rmdir "$to" && ln -s DIR/bootfs "$to"`,
 	"umount":    `rm "$1" && mkdir "$1"`,
+	"mv":        `/bin/mv "$@"`,
 	"coreos-installer": `echo "a stand-in of coreos-installer"; printf '%s\n' "$@" >DIR/installer
 for to; do :; done
+/bin/cp DIR/empty.json DIR/lsblk.json; rm -rf DIR/bootfs; printf 'gpt\ngpt\nPMBR\n' >DIR/wipefs.txt; echo 'label: gpt' >DIR/sfdisk.txt
+dd if=/dev/zero of="$to" bs=512 seek=$((4096 - 33)) count=33 conv=notrunc status=none
+moment || exit 1
 printf 'the image' | dd of="$to" conv=notrunc status=none
 case $(cat DIR/mode) in
-fail) printf 'Error: \033[2Jcannot write\n' >&2; exit 1 ;;
+fail) printf 'Error: \033[2Jcannot write' >&2; exit 1 ;;
 esac
-cp DIR/after.json DIR/lsblk.json; mkdir -p DIR/bootfs; : >DIR/bootfs/ignition.firstboot
-[ "$(cat DIR/mode)" != cut ] || kill -KILL $PPID`,
+moment || exit 1
+mkdir -p DIR/bootfs; : >DIR/bootfs/ignition.firstboot; /bin/cp DIR/after.json DIR/lsblk.json
+[ "$(cat DIR/mode)" != cut ] || kill -KILL $(cat DIR/pid)
+moment || exit 1`,
 }
+
+// moment counts the programs that run, and cuts the power at the one that the file cut names.
+const moment = `n=$(($(cat DIR/moments) + 1)); echo $n >DIR/moments
+[ "$n" != "$(cat DIR/cut)" ] || { kill -KILL "$(cat DIR/pid)"; exit 1; }
+`
 
 func newLive(t *testing.T, disks ...part) *live {
 	t.Helper()
@@ -80,11 +95,11 @@ func newLive(t *testing.T, disks ...part) *live {
 	}
 	l.write("touchdown-install", in)
 	for name, does := range programs {
-		l.write("bin/"+name, "#!/bin/bash\n"+strings.ReplaceAll(does, "DIR", l.dir)+"\n")
+		l.write("bin/"+name, "#!/bin/bash\n"+strings.ReplaceAll(moment+does, "DIR", l.dir)+"\n")
 	}
 	for name, content := range map[string]string{
-		"run/ostree-live": "", "proc/cmdline": "coreos.liveiso=test\n", "sys/class/tty/console/active": "tty0 ttyS0\n", "dev/ttyS0": "", "mode": "", "wipefs.txt": "",
-		"etc/touchdown/target.ign": secret, "etc/coreos/installer.d/.keep": "",
+		"run/ostree-live": "", "proc/cmdline": "coreos.liveiso=test\n", "sys/class/tty/console/active": "tty0 ttyS0\n", "dev/ttyS0": "", "mode": "", "wipefs.txt": "", "sfdisk.txt": "", "cut": "",
+		"etc/touchdown/target.ign": target, "etc/coreos/installer.d/.keep": "",
 	} {
 		l.write(name, content)
 	}
@@ -92,6 +107,7 @@ func newLive(t *testing.T, disks ...part) *live {
 		t.Fatal(err)
 	}
 	l.disks("lsblk.json", disks...)
+	l.disks("empty.json", disk("sda", "S1"))
 	l.disks("after.json", installed(disk("sda", "S1")))
 	l.conf("DISK=only")
 	return l
@@ -123,7 +139,7 @@ func (l *live) disks(name string, disks ...part) {
 	place = func(p *part) {
 		p.Path = l.in("dev/" + p.Name)
 		if _, err := os.Stat(p.Path); err != nil {
-			l.write("dev/"+p.Name, string(bytes.Repeat([]byte("\x00"), 1<<20)))
+			l.write("dev/"+p.Name, string(make([]byte, 2*mib)))
 		}
 		for i := range p.Children {
 			place(&p.Children[i])
@@ -142,14 +158,16 @@ func (l *live) disks(name string, disks ...part) {
 // boot runs the script, and returns the code that it stops with; "" where it installed, "cut" where its power went.
 func (l *live) boot() string {
 	l.Helper()
-	for _, name := range []string{"installer", "power", "mounts", "dev/tty1", "dev/ttyS0"} {
+	for _, name := range []string{"installer", "power", "mounts"} {
 		_ = os.Remove(l.in(name))
 	}
+	l.write("moments", "0")
 	_ = os.RemoveAll(l.in("run/touchdown-install")) // memory
 	l.write("dev/tty1", "")
 	l.write("dev/ttyS0", "")
 	before := l.read("dev/sda")
-	cmd := exec.Command("bash", l.in("touchdown-install"))
+	cmd := exec.Command("bash", "-c", "echo $$ >pid; exec bash ./touchdown-install")
+	cmd.Dir = l.dir
 	cmd.Env = append(os.Environ(), "PATH="+l.in("bin")+":/usr/sbin:/usr/bin:/sbin:/bin")
 	out, err := cmd.CombinedOutput()
 	l.said = l.read("dev/ttyS0")
@@ -195,8 +213,9 @@ func with(p part, change func(*part)) part {
 	return p
 }
 
-// installed is a disk with RHCOS on it (coreos-assembler, src/osbuild-manifests/coreos.osbuild.x86_64.mpp.yaml).
+// installed is a disk with RHCOS on it that has never booted (coreos-assembler, src/osbuild-manifests/coreos.osbuild.x86_64.mpp.yaml).
 func installed(p part) part {
+	p.TableUUID = "00000000-0000-4000-A000-000000000001"
 	for i, label := range []string{"BIOS-BOOT", "EFI-SYSTEM", "boot", "root"} {
 		child := part{Name: fmt.Sprintf("%s%d", p.Name, i+1), Type: "part", Size: 1e9, PartLabel: ptr(label)}
 		switch label {
@@ -208,6 +227,26 @@ func installed(p part) part {
 		p.Children = append(p.Children, child)
 	}
 	return p
+}
+
+// booted is a disk whose system has booted: its first boot has given the disk a GUID of its own.
+func booted(p part) part {
+	p.TableUUID = "0d8e8c2f-6a2c-4d07-8a8a-3c1f6f3f8a11"
+	return p
+}
+
+// boots once from its disk, if there is a system on it, and says whether that is a node: whether it had an Ignition config.
+func (l *live) startNode() (node bool) {
+	l.Helper()
+	if !strings.Contains(l.read("lsblk.json"), `"boot"`) {
+		return false
+	}
+	l.disks("lsblk.json", booted(installed(disk("sda", "S1"))))
+	_, err := os.Stat(l.in("bootfs/ignition/config.ign"))
+	if err := errors.Join(os.RemoveAll(l.in("bootfs/ignition")), os.Remove(l.in("bootfs/ignition.firstboot"))); err != nil {
+		l.Fatal(err)
+	}
+	return err == nil
 }
 
 func holding(p part, system, label string) part {
@@ -223,14 +262,20 @@ func TestAnEmptyMachineIsInstalled(t *testing.T) {
 	l.conf("DISK=only", "COPY_NETWORK=yes", "KARG_APPEND=console=ttyS0,115200n8", "KARG_APPEND=a=b c", "KARG_DELETE=quiet")
 	l.boots("", "The disk "+l.in("dev/sda")+" is installed")
 	want := []string{
-		"install", "--offline", "--ignition-file", l.in("etc/touchdown/target.ign"), "--copy-network",
-		"--append-karg", "console=ttyS0,115200n8", "--append-karg", "a=b c", "--delete-karg", "quiet", l.in("dev/sda"), "",
+		"install", "--offline", "--copy-network",
+		"--append-karg=console=ttyS0,115200n8", "--append-karg=a=b c", "--delete-karg=quiet", l.in("dev/sda"), "",
 	}
 	if got := strings.Split(l.read("installer"), "\n"); !slices.Equal(got, want) {
 		t.Errorf("coreos-installer was told %q", got)
 	}
 	if data := l.read("dev/sda"); !strings.HasPrefix(data, "the image") || strings.Contains(data, "touchdown-install") {
 		t.Error("the disk still says that it is half installed")
+	}
+	if config, err := os.Stat(l.in("bootfs/ignition/config.ign")); err != nil || config.Mode().Perm() != 0o600 || l.read("bootfs/ignition/config.ign") != target {
+		t.Errorf("the new system's Ignition config is %q, %v, %v", l.read("bootfs/ignition/config.ign"), config, err)
+	}
+	if folder, err := os.Stat(l.in("bootfs/ignition")); err != nil || folder.Mode().Perm() != 0o700 {
+		t.Errorf("its folder is %v, %v", folder, err)
 	}
 	if mark := l.read("bootfs/touchdown-installed"); !strings.HasPrefix(mark, "medium="+medium+"\nwhen=20") {
 		t.Errorf("the mark is %q", mark)
@@ -307,26 +352,40 @@ func TestADiskThatIsNotEmptyIsKept(t *testing.T) {
 	t.Parallel()
 	one, other := []string{"DISK=only", "OVERWRITE_SERIAL=S1"}, []string{"DISK=only", "OVERWRITE_SERIAL=S2"}
 	mounted := with(holding(disk("sda", "S1"), "xfs", "data"), func(p *part) { p.Children[0].MountPoint = ptr("/mnt") })
+	swap := with(holding(disk("sda", "S1"), "swap", ""), func(p *part) { p.Children[0].MountPoint = ptr("[SWAP]") })
 	active := with(holding(disk("sda", "S1"), "LVM2_member", ""), func(p *part) { p.Children[0].Children = []part{{Name: "vg-lv", Type: "lvm"}} })
+	twoPaths := with(disk("sda", "S1"), func(p *part) { p.Children = []part{{Name: "mpatha", Type: "mpath"}} })
 	bare := with(disk("sda", "S1"), func(p *part) { p.Children = []part{{Name: "sda1", Type: "part"}} })
 	for name, c := range map[string]struct {
 		disk      part
 		signature string
+		table     string
 		says      string
 		code      string // where the medium was made for this disk
 	}{
-		"an installed system":        {installed(disk("sda", "S1")), "gpt\nPMBR\n", "an installed system (partitions BIOS-BOOT, EFI-SYSTEM, boot, root)", ""},
-		"LVM":                        {with(disk("sda", "S1"), func(p *part) { p.System = ptr("LVM2_member") }), "LVM2_member\n", "LVM", ""},
-		"a file system":              {holding(disk("sda", "S1"), "ext4", "data"), "dos\n", "ext4 data", ""},
-		"partitions without content": {bare, "gpt\n", "1 partitions", ""},
-		"what lsblk does not see":    {disk("sda", "S1"), "zfs_member\n", "zfs_member", ""},
-		"a mounted file system":      {mounted, "gpt\n", "in use", "NST-NUSE"},
-		"LVM in use":                 {active, "gpt\n", "in use", "NST-NUSE"},
+		"an installed system":        {booted(installed(disk("sda", "S1"))), "gpt\nPMBR\n", "", "an installed system (partitions BIOS-BOOT, EFI-SYSTEM, boot, root)", ""},
+		"one that never booted":      {installed(disk("sda", "S1")), "gpt\nPMBR\n", "", "an installed system (partitions BIOS-BOOT, EFI-SYSTEM, boot, root)", ""},
+		"LVM":                        {with(disk("sda", "S1"), func(p *part) { p.System = ptr("LVM2_member") }), "LVM2_member\n", "", "LVM", ""},
+		"a file system":              {holding(disk("sda", "S1"), "ext4", "data"), "dos\n", "", "ext4 data", ""},
+		"partitions without content": {bare, "gpt\n", "", "1 partitions", ""},
+		"what lsblk does not see":    {disk("sda", "S1"), "zfs_member\n", "", "zfs_member", ""},
+		"a damaged partition table":  {disk("sda", "S1"), "gpt\n", "label: gpt\n\n/dev/sda1 : start=        2048, size=  100, type=x\n", "a damaged partition table", ""},
+		"an odd partition table":     {disk("sda", "S1"), "dos\n", "fail", "a damaged partition table", ""},
+		"a mounted file system":      {mounted, "gpt\n", "", "in use", "NST-NUSE"},
+		"swap in use":                {swap, "gpt\n", "", "in use", "NST-NUSE"},
+		"LVM in use":                 {active, "gpt\n", "", "in use", "NST-NUSE"},
+		"two paths":                  {twoPaths, "", "", "in use", "NST-NUSE"},
+		"a RAID that does not run":   {holding(disk("sda", "S1"), "linux_raid_member", "any:boot"), "gpt\n", "", "in use", "NST-NUSE"},
+		"a RAID of the firmware":     {disk("sda", "S1"), "isw_raid_member\n", "", "RAID", "NST-NUSE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLive(t, c.disk)
 			l.write("wipefs.txt", c.signature)
+			l.write("sfdisk.txt", c.table)
+			if c.table == "fail" {
+				l.write("bin/sfdisk", "#!/bin/sh\nexit 1\n")
+			}
 			l.write("bootfs/x", "")
 			kept := "NST-FULL"
 			if c.code != "" {
@@ -343,6 +402,7 @@ func TestADiskThatIsNotEmptyIsKept(t *testing.T) {
 		t.Parallel()
 		l := newLive(t, disk("sda", "S1"))
 		l.write("wipefs.txt", "gpt\ngpt\nPMBR\n")
+		l.write("sfdisk.txt", "label: gpt\nfirst-lba: 34\n")
 		l.boots("", "")
 	})
 	t.Run("a system on another disk", func(t *testing.T) {
@@ -350,6 +410,20 @@ func TestADiskThatIsNotEmptyIsKept(t *testing.T) {
 		l := newLive(t, disk("sda", "S1"), installed(disk("sdb", "S2")))
 		l.conf("DISK=serial:S1", "OVERWRITE_SERIAL=S1")
 		l.boots("NST-TWN", l.in("dev/sdb"))
+	})
+	t.Run("a serial number that two disks have", func(t *testing.T) {
+		t.Parallel()
+		l := newLive(t, holding(disk("sda", "S1"), "xfs", "data"), disk("sdb", "S1"))
+		l.conf("DISK="+l.in("dev/sda"), "OVERWRITE_SERIAL=S1")
+		l.boots("NST-FULL", "Another disk has the same serial number")
+	})
+	t.Run("no serial number", func(t *testing.T) {
+		t.Parallel()
+		for _, overwrite := range []string{"", "null", "unknown"} {
+			l := newLive(t, holding(disk("sda", ""), "xfs", "data"))
+			l.conf("DISK=only", "OVERWRITE_SERIAL="+overwrite)
+			l.boots("NST-FULL", "xfs data")
+		}
 	})
 }
 
@@ -361,26 +435,92 @@ func TestAForgottenMediumWipesNoNode(t *testing.T) {
 		l := newLive(t, disk("sda", "S1"))
 		l.conf(conf...)
 		l.boots("", "")
-		l.write("wipefs.txt", "gpt\nPMBR\n")
-		for range 2 {
+		for i := range 2 {
 			l.boots("NST-DNE", "Remove the medium")
 			if mounts := l.read("mounts"); !strings.HasPrefix(mounts, "-o ro,noload ") {
 				t.Errorf("the node's boot partition is mounted with %q", mounts)
 			}
-			_ = os.Remove(l.in("bootfs/ignition.firstboot")) // the node has started
+			if i == 0 && !l.startNode() {
+				t.Error("what is installed is no node")
+			}
+		}
+		for name, program := range map[string]string{"ls": "exit 2", "cat": "case $1 in *installed) exit 1 ;; esac; exec /bin/cat \"$@\"", "umount": "exit 1", "udevadm": "exit 1"} {
+			kept := l.read("bin/" + name)
+			l.write("bin/"+name, "#!/bin/bash\n"+program+"\n")
+			l.boots("NST-LK", "")
+			if kept == "" {
+				_ = os.Remove(l.in("bin/" + name))
+			} else {
+				l.write("bin/"+name, kept)
+			}
 		}
 		if err := os.RemoveAll(l.in("bootfs")); err != nil { // it cannot be mounted
 			t.Fatal(err)
 		}
-		l.boots("NST-LK", "whether a node has started")
+		l.boots("NST-LK", "not known whether the disk")
 	}
-	l := newLive(t, installed(disk("sda", "S1")))
+	l := newLive(t, booted(installed(disk("sda", "S1"))))
 	l.conf("DISK=only", "OVERWRITE_SERIAL=S1")
 	l.write("bootfs/touchdown-installed", "medium=fedcba9876543210\n")
 	l.boots("", "")
 }
 
-// TestALossOfPowerIsContinued: a disk that this medium began is written again, until a node has started from it.
+// TestAPowerCutAtAnyMoment: the next boot of the medium finishes the work, or finds it finished. If the disk boots first and is a node
+// then, the medium never overwrites it, even one that may overwrite this disk.
+func TestAPowerCutAtAnyMoment(t *testing.T) {
+	t.Parallel()
+	const untilWritten = 5 // programs that run before one writes
+	old := func(t *testing.T) *live {
+		l := newLive(t, booted(installed(disk("sda", "S1"))))
+		l.conf("DISK=only", "OVERWRITE_SERIAL=S1")
+		l.write("wipefs.txt", "gpt\nPMBR\n")
+		l.write("bootfs/touchdown-installed", "medium=fedcba9876543210\n")
+		return l
+	}
+	for name, start := range map[string]func(*testing.T) *live{
+		"an empty disk":            func(t *testing.T) *live { return newLive(t, disk("sda", "S1")) },
+		"a disk to be overwritten": old,
+	} {
+		for first, diskFirst := range map[string]bool{"the medium first": false, "the disk first": true} {
+			if name == "an empty disk" && diskFirst {
+				continue // this medium could overwrite nothing anyway
+			}
+			t.Run(name+", "+first, func(t *testing.T) {
+				t.Parallel()
+				cuts, nodes := untilWritten, 0
+				for ; ; cuts++ {
+					l := start(t)
+					l.write("cut", fmt.Sprint(cuts+1))
+					if end := l.boot(); end == "" {
+						break
+					} else if end != "cut" {
+						t.Fatalf("moment %d: it ends with %s:\n%s", cuts+1, end, l.said)
+					}
+					l.write("cut", "")
+					isNew := strings.Contains(l.read("lsblk.json"), "4000-A000")
+					isNode := diskFirst && isNew && l.startNode()
+					if isNode {
+						nodes++
+					}
+					switch end := l.boot(); {
+					case isNode && end != "NST-DNE":
+						t.Errorf("moment %d: the disk is a node, and the medium ends with %q:\n%s", cuts+1, end, l.said)
+					case !diskFirst && end == "NST-DNE" && l.read("bootfs/ignition/config.ign") != target, !diskFirst && end != "" && end != "NST-DNE":
+						t.Errorf("moment %d: the medium ends with %q:\n%s", cuts+1, end, l.said)
+					case end == "" && l.read("bootfs/ignition/config.ign") != target:
+						t.Errorf("moment %d: the disk has no config", cuts+1)
+					}
+				}
+				if cuts < untilWritten+10 || nodes < 2 && diskFirst {
+					t.Errorf("%d cuts, of which %d left a node", cuts, nodes)
+				}
+			})
+		}
+	}
+}
+
+// TestALossOfPowerIsContinued: a disk that this medium began is written again, until its system has booted. The mark is no permission to
+// overwrite anything else.
 func TestALossOfPowerIsContinued(t *testing.T) {
 	t.Parallel()
 	cut := func() *live {
@@ -388,23 +528,31 @@ func TestALossOfPowerIsContinued(t *testing.T) {
 		l.write("mode", "cut")
 		l.boots("cut", "Writing the disk")
 		l.write("mode", "")
-		l.write("wipefs.txt", "gpt\nPMBR\n")
 		return l
 	}
 	l := cut()
-	l.boots("", "half installed by this medium")
-	l = cut()
-	l.conf("DISK=only")
-	l.write("etc/touchdown/install.conf", strings.Replace(l.read("etc/touchdown/install.conf"), medium, "fedcba9876543210", 1))
-	l.boots("NST-FULL", "an installed system") // another medium did not begin it
-	l = cut()
-	if err := os.Remove(l.in("bootfs/ignition.firstboot")); err != nil {
-		t.Fatal(err)
+	l.boots("", "It starts again")
+	for name, change := range map[string]func(){
+		"another medium began it": func() {
+			l.write("etc/touchdown/install.conf", strings.Replace(l.read("etc/touchdown/install.conf"), medium, "fedcba9876543210", 1))
+		},
+		"its system has booted":        func() { l.startNode() },
+		"its system has begun to boot": func() { l.disks("lsblk.json", booted(installed(disk("sda", "S1")))) },
+		"its system has no first boot": func() { _ = os.Remove(l.in("bootfs/ignition.firstboot")) },
+		"data of someone else":         func() { l.disks("lsblk.json", holding(disk("sda", "S1"), "xfs", "data")) },
+		"another system with the same GUID": func() {
+			l.disks("lsblk.json", with(holding(disk("sda", "S1"), "xfs", "data"), func(p *part) { p.TableUUID = installed(*p).TableUUID }))
+		},
+		"a file system without partitions": func() {
+			l.disks("lsblk.json", with(disk("sda", "S1"), func(p *part) { p.System = ptr("xfs") }))
+		},
+	} {
+		l = cut()
+		change()
+		if code := l.boot(); code != "NST-FULL" {
+			t.Errorf("%s: it ends with %q:\n%s", name, code, l.said)
+		}
 	}
-	l.boots("NST-FULL", "an installed system")
-	l = cut()
-	l.write("dev/sda", l.read("dev/sda")[:1<<20-512]+strings.Repeat("\x01", 512)) // the first boot moved the partition table's backup there
-	l.boots("NST-FULL", "an installed system")
 }
 
 // TestAFailureIsToldOnce: with what the installer said, without a reboot; the next boot may try again.
@@ -419,8 +567,11 @@ func TestAFailureIsToldOnce(t *testing.T) {
 	l.write("mode", "")
 	l.boots("", "")
 	l = newLive(t, disk("sda", "S1"))
-	l.disks("after.json", disk("sda", "S1")) // there is no boot partition to mark
-	l.boots("NST-MRK", "Remove the medium")
+	l.disks("after.json", disk("sda", "S1")) // there is no boot partition
+	l.boots("NST-MRK", "Boot the medium again")
+	l = newLive(t, disk("sda", "S1"))
+	l.write("bin/systemctl", "#!/bin/sh\nexit 1\n")
+	l.boots("NST-BT", "switch the machine off and on")
 }
 
 // TestWhatStopsBeforeADiskIsChosen: a machine that is none for it, and settings that are none.
@@ -434,6 +585,9 @@ func TestWhatStopsBeforeADiskIsChosen(t *testing.T) {
 		"two installers":         {func(l *live) { l.write("proc/cmdline", "a coreos.inst.install_dev=/dev/sda b") }, "NST-TWCE"},
 		"two, by files":          {func(l *live) { l.write("etc/coreos/installer.d/a.yaml", "") }, "NST-TWCE"},
 		"no Ignition config":     {func(l *live) { _ = os.Remove(l.in("etc/touchdown/target.ign")) }, "NST-GNTN"},
+		"half of one":            {func(l *live) { l.write("etc/touchdown/target.ign", target[:len(target)-4]) }, "NST-GNTN"},
+		"udev does not end":      {func(l *live) { l.write("bin/udevadm", "#!/bin/sh\nexit 1\n") }, "NST-LK"},
+		"no size":                {func(l *live) { l.write("bin/blockdev", "#!/bin/sh\nexit 1\n") }, "NST-LK"},
 		"no settings":            {func(l *live) { _ = os.Remove(l.in("etc/touchdown/install.conf")) }, "NST-CNF"},
 		"no disk":                {func(l *live) { l.conf() }, "NST-CNF"},
 		"half a disk":            {func(l *live) { l.conf("DISK=serial:") }, "NST-CNF"},
