@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,7 +49,9 @@ type Install struct {
 // DiskOnly is the only disk that is built in and large enough.
 const DiskOnly = "only"
 
-var diskName = regexp.MustCompile(`^(only|/[!-~]*[!-.0-~]|serial:[ -~]*[!-~]|wwn:[!-~]+)$`)
+var diskName = regexp.MustCompile(`^(only|/[!-~]*[!-.0-~]|serial:[!-~]([ -~]*[!-~])?|wwn:[!-~]+)$`)
+
+var asciiLine = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?$`)
 
 // Check says what is wrong with the settings; the config of the installed system is judged by AddTo.
 func (in Install) Check() error {
@@ -58,9 +61,12 @@ func (in Install) Check() error {
 	if in.LeastGB < 1 || in.LeastGB > 999_999 {
 		return fmt.Errorf("the smallest disk cannot have %d GB", in.LeastGB)
 	}
-	for _, text := range append(append([]string{in.Overwrite}, in.Kargs.Append...), in.Kargs.Delete...) {
-		if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
-			return fmt.Errorf("%q is not a line of ASCII text", text)
+	if in.Overwrite != "" && !asciiLine.MatchString(in.Overwrite) {
+		return fmt.Errorf("%q is not a serial number: it has to be ASCII text without spaces around it", in.Overwrite)
+	}
+	for _, text := range slices.Concat(in.Kargs.Append, in.Kargs.Delete) {
+		if !asciiLine.MatchString(text) {
+			return fmt.Errorf("%q is not a kernel argument: it has to be ASCII text without spaces around it", text)
 		}
 	}
 	if (in.Program == "") != (in.ProgramHash == "") {

@@ -482,8 +482,8 @@ func TestAPowerCutAtAnyMoment(t *testing.T) {
 		"a disk to be overwritten": old,
 	} {
 		for first, diskFirst := range map[string]bool{"the medium first": false, "the disk first": true} {
-			if name == "an empty disk" && diskFirst {
-				continue // this medium could overwrite nothing anyway
+			if name == "an empty disk" && diskFirst || name != "an empty disk" && !diskFirst && testing.Short() {
+				continue // a medium that may overwrite nothing wipes no node; the other way to finish is the same
 			}
 			t.Run(name+", "+first, func(t *testing.T) {
 				t.Parallel()
