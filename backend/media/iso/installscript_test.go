@@ -465,11 +465,67 @@ func TestAForgottenMediumWipesNoNode(t *testing.T) {
 	l.boots("", "")
 }
 
+// TestANodeIsKnownByOneOfItsLabels: a boot partition is found by the label of its file system or by its own.
+func TestANodeIsKnownByOneOfItsLabels(t *testing.T) {
+	t.Parallel()
+	for name, forget := range map[string]func(*part){
+		"of the file system": func(p *part) { p.PartLabel = nil },
+		"of the partition":   func(p *part) { p.System, p.Label = nil, nil },
+	} {
+		l := newLive(t, disk("sda", "S1"))
+		l.conf("DISK=only", "OVERWRITE_SERIAL=S1")
+		l.boots("", "")
+		l.startNode()
+		l.disks("lsblk.json", with(booted(installed(disk("sda", "S1"))), func(p *part) { forget(&p.Children[2]) }))
+		if code := l.boot(); code != "NST-DNE" {
+			t.Errorf("the label %s alone: it ends with %q", name, code)
+		}
+	}
+}
+
+// TestOldUtilLinux: sizes and booleans are strings.
+func TestOldUtilLinux(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ size, rm, ro, code string }{
+		"a disk":          {"480000000000", "0", "0", ""},
+		"a removable one": {"480000000000", "1", "0", "NST-DSK"},
+		"a read-only one": {"480000000000", "0", "1", "NST-DSK"},
+		"a small one":     {"8000000000", "0", "0", "NST-DSK"},
+		"no size":         {"", "0", "0", "NST-LK"},
+	} {
+		l := newLive(t, disk("sda", "S1"))
+		l.write("lsblk.json", fmt.Sprintf(`{"blockdevices": [{"name":"sda", "path":%q, "type":"disk", "size":%q, "rm":%q, "ro":%q, "tran":null}]}`, l.in("dev/sda"), c.size, c.rm, c.ro))
+		if code := l.boot(); code != c.code {
+			t.Errorf("%s: it ends with %q, not with %q:\n%s", name, code, c.code, l.said)
+		}
+	}
+}
+
+// TestADiskThatAppearsDuringTheChecks is looked at, too.
+func TestADiskThatAppearsDuringTheChecks(t *testing.T) {
+	t.Parallel()
+	l := newLive(t, disk("sda", "S1"), disk("sdb", "S2"))
+	l.disks("later.json", disk("sda", "S1"), booted(installed(disk("sdb", "S2"))))
+	l.write("bin/touchdown", "#!/bin/sh\n[ $1 = inventory ] && exit 1\ncp "+l.in("later.json")+" "+l.in("lsblk.json")+"\n")
+	l.conf("DISK=serial:S1")
+	l.boots("NST-TWN", l.in("dev/sdb"))
+}
+
+// TestWhatADiskIsCalledSteersNoConsole: model and label may have anything in them.
+func TestWhatADiskIsCalledSteersNoConsole(t *testing.T) {
+	t.Parallel()
+	l := newLive(t, with(holding(disk("sda", "S1"), "xfs", "\x1b]0;x\a\nnothing\u009b2J"), func(p *part) { p.Model = "A\x1b[2J\x00\r\nB" }))
+	l.boots("NST-FULL", "not empty: xfs ?")
+	if strings.ContainsAny(l.said, "\x1b\x00\a\u009b") || strings.Contains(l.said, "A\r") {
+		t.Errorf("a disk steers the console: %q", l.said)
+	}
+}
+
 // TestAPowerCutAtAnyMoment: the next boot of the medium finishes the work, or finds it finished. If the disk boots first and is a node
 // then, the medium never overwrites it, even one that may overwrite this disk.
 func TestAPowerCutAtAnyMoment(t *testing.T) {
 	t.Parallel()
-	const untilWritten = 5 // programs that run before one writes
+	const untilWritten = 7 // programs that run before one writes
 	old := func(t *testing.T) *live {
 		l := newLive(t, booted(installed(disk("sda", "S1"))))
 		l.conf("DISK=only", "OVERWRITE_SERIAL=S1")
