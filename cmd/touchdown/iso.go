@@ -42,9 +42,9 @@ read it then. If the power fails in the middle of it, iso show tells that the im
 The Ignition config is that of the live system. What it fetches without TLS has to have a verification.hash. Network keyfiles are those of
 NetworkManager. Kernel arguments start from those that the image came with.
 
-With --install-ignition and --install-disk the live system installs the machine: it looks at its disks, writes the wanted one with
-coreos-installer and reboots. A disk with anything on it is left alone, unless --install-overwrite has its serial number. Each medium
-installs a disk once. The config that --install-ignition names is a secret, as is the image then.
+With --install-ignition and --install-disk the live system installs the machine: it inspects the disks, writes the chosen one with
+coreos-installer and reboots. A disk with anything on it is left alone, unless --install-overwrite has its serial number. A medium installs
+a disk only once. The file that --install-ignition names is a secret, and so is the filled image.
 
 An image that is filled already is left alone. With --force everything that is embedded is replaced, what is not named here is removed.
 A check of the image's MD5 sum (checkisomd5) fails afterwards, as after coreos-installer iso customize.`,

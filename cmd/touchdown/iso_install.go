@@ -19,14 +19,14 @@ type installFlags struct {
 func (f *installFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.ignition, "install-ignition", "", "install the machine that boots the image: file with the Ignition config of the installed system")
-	flags.StringVar(&f.with.Disk, "install-disk", "", "where to: serial:NUMBER, wwn:NUMBER, /dev/disk/by-id/NAME, or only (the only disk that is built in and large enough)")
-	flags.StringVar(&f.with.Overwrite, "install-overwrite", "", "serial number of a disk that is installed whatever is on it; all of that is lost")
+	flags.StringVar(&f.with.Disk, "install-disk", "", "disk to install: serial:NUMBER, wwn:NUMBER, /dev/disk/by-id/NAME, or only (the only disk that is built in and large enough)")
+	flags.StringVar(&f.with.Overwrite, "install-overwrite", "", "serial number of a disk to install even if it is not empty; everything on it is lost")
 	flags.IntVar(&f.with.LeastGB, "install-least-gb", iso.LeastDiskGB, "smallest disk that is installed, in GB (1 GB = 10^9 bytes)")
 	flags.BoolVar(&f.with.CopyNetwork, "install-copy-network", false, "give the installed system the network keyfiles of the live system")
 	flags.StringArrayVar(&f.with.Kargs.Append, "install-karg-append", nil, "kernel argument to add to the installed system; may be repeated")
 	flags.StringArrayVar(&f.with.Kargs.Delete, "install-karg-delete", nil, "kernel argument to remove from the installed system; may be repeated")
-	flags.StringVar(&f.with.Program, "install-program", "", "URL from which the live system fetches touchdown, to check the hardware before it installs")
-	flags.StringVar(&f.with.ProgramHash, "install-program-hash", "", "what that is: sha512- and the SHA-512 sum")
+	flags.StringVar(&f.with.Program, "install-program", "", "URL from which the live system downloads touchdown, to check the hardware before it installs")
+	flags.StringVar(&f.with.ProgramHash, "install-program-hash", "", "hash of that program: sha512- and its SHA-512 sum")
 	cmd.MarkFlagsRequiredTogether("install-ignition", "install-disk")
 	cmd.MarkFlagsRequiredTogether("install-program", "install-program-hash")
 }

@@ -30,7 +30,7 @@ const (
 	liveProgram   = "/usr/local/bin/touchdown"
 )
 
-// LeastDiskGB is the size of the smallest disk that is installed where nothing else is said, in 10^9 bytes. assisted-service,
+// LeastDiskGB is the size of the smallest disk that is installed by default, in 10^9 bytes. assisted-service,
 // default_hw_requirements.json, sno: disk_size_gb.
 const LeastDiskGB = 100
 
@@ -53,13 +53,13 @@ var diskName = regexp.MustCompile(`^(only|/[!-~]*[!-.0-~]|serial:[!-~]([ -~]*[!-
 
 var asciiLine = regexp.MustCompile(`^[!-~]([ -~]*[!-~])?$`)
 
-// Check says what is wrong with the settings; the config of the installed system is judged by AddTo.
+// Check says what is wrong with the settings. AddTo checks the config of the installed system.
 func (in Install) Check() error {
 	if !diskName.MatchString(in.Disk) {
 		return fmt.Errorf("%q names no disk: give only, serial:NUMBER, wwn:NUMBER or /dev/disk/by-id/NAME", in.Disk)
 	}
 	if in.LeastGB < 1 || in.LeastGB > 999_999 {
-		return fmt.Errorf("the smallest disk cannot have %d GB", in.LeastGB)
+		return fmt.Errorf("a disk of %d GB cannot be the smallest one", in.LeastGB)
 	}
 	if in.Overwrite != "" && !asciiLine.MatchString(in.Overwrite) {
 		return fmt.Errorf("%q is not a serial number: it has to be ASCII text without spaces around it", in.Overwrite)
@@ -101,7 +101,7 @@ func (in Install) conf(medium string) []byte {
 // object is a part of an Ignition config. It is not decoded further: a config keeps the version of the specification that it has.
 type object = map[string]any
 
-// AddTo returns a config of the live system that also installs; nil stands for one that does nothing else.
+// AddTo returns the config of a live system with the installation added. config may be nil.
 func (in Install) AddTo(config []byte) ([]byte, error) {
 	if err := errors.Join(in.Check(), CheckConfig(in.Ignition)); err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (in Install) AddTo(config []byte) ([]byte, error) {
 	return made, CheckConfig(made)
 }
 
-// replaced refuses a config of which another one takes the place: nothing that is added to it would be left.
+// replaced refuses a config that another one replaces: everything that is added to it would be lost.
 func replaced(config []byte) error {
 	c, err := parse(config)
 	if err != nil {
@@ -195,7 +195,7 @@ func once(all []any, key string) error {
 		o, _ := o.(object)
 		if seen[o[key]] {
 			return &problem.Problem{
-				Code: "LVE-TWCE", Summary: message.F("The Ignition config of the live system has %s already, which the installation brings.", fmt.Sprint(o[key])),
+				Code: "LVE-TWCE", Summary: message.F("The Ignition config of the live system already has %s, which the installation adds.", fmt.Sprint(o[key])),
 				Fix: message.T("Remove it from the config."),
 			}
 		}

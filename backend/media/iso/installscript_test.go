@@ -177,7 +177,7 @@ func (l *live) boot() string {
 	if all := string(out) + l.said + l.read("installer") + l.read("run/touchdown-install/inventory.json"); strings.Contains(all, secret) {
 		l.Errorf("the target's Ignition config is told:\n%s", all)
 	}
-	_, code, stopped := strings.Cut(string(out), "WAS NOT INSTALLED (")
+	_, code, stopped := strings.Cut(string(out), "THE INSTALLATION STOPPED (")
 	code, _, _ = strings.Cut(code, ")")
 	rebooted := l.read("power") == "--no-block reboot\n"
 	switch {
@@ -229,7 +229,7 @@ func installed(p part) part {
 	return p
 }
 
-// booted is a disk whose system has booted: its first boot has given the disk a GUID of its own.
+// booted is a disk whose system has booted: its first boot has given the disk a random GUID.
 func booted(p part) part {
 	p.TableUUID = "0d8e8c2f-6a2c-4d07-8a8a-3c1f6f3f8a11"
 	return p
@@ -300,7 +300,7 @@ func TestAnEmptyMachineIsInstalled(t *testing.T) {
 	}
 }
 
-// TestTheDiskIsChosen: the wanted one and no other; two that fit are none.
+// TestTheDiskIsChosen: the right one, and none if two match.
 func TestTheDiskIsChosen(t *testing.T) {
 	t.Parallel()
 	usb := with(disk("sdb", "S2"), func(p *part) { p.Transport = ptr("usb") })
@@ -501,7 +501,7 @@ func TestOldUtilLinux(t *testing.T) {
 	}
 }
 
-// TestADiskThatAppearsDuringTheChecks is looked at, too.
+// TestADiskThatAppearsDuringTheChecks is seen.
 func TestADiskThatAppearsDuringTheChecks(t *testing.T) {
 	t.Parallel()
 	l := newLive(t, disk("sda", "S1"), disk("sdb", "S2"))
@@ -630,7 +630,7 @@ func TestAFailureIsToldOnce(t *testing.T) {
 	l.boots("NST-BT", "switch the machine off and on")
 }
 
-// TestWhatStopsBeforeADiskIsChosen: a machine that is none for it, and settings that are none.
+// TestWhatStopsBeforeADiskIsChosen: wrong machines and wrong settings.
 func TestWhatStopsBeforeADiskIsChosen(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -197,7 +197,7 @@ func TestALiveImageInstalls(t *testing.T) {
 	}
 
 	boot()
-	shows("NOT INSTALLED (NST-HARD)")
+	shows("INSTALLATION STOPPED (NST-HARD)")
 	shows("serial number TARGET0001")
 	ended()
 	if got := must(`jq -r '"\(.inventory.memory.physical_bytes > 0) \([.disks[].serial] | index("TARGET0001") != null)"' /run/touchdown-install/inventory.json; stat -c %a /run/touchdown-install/inventory.json /etc/touchdown/target.ign`); got != "true true\n600\n600" {
@@ -221,7 +221,7 @@ func TestALiveImageInstalls(t *testing.T) {
 	boot()
 	shows("It starts again")
 	shows("is installed. The machine reboots now")
-	shows("NOT INSTALLED (NST-DNE)") // after its own reboot
+	shows("INSTALLATION STOPPED (NST-DNE)") // after its own reboot
 	ended()
 	if got := must("mkdir /run/look && mount -o ro,noload /dev/disk/by-label/boot /run/look && cd /run/look && ls && stat -c %a ignition ignition/config.ign && cat ignition/config.ign"); !strings.Contains(got, "touchdown-installed") || !strings.Contains(got, "\n700\n600\n") || !strings.Contains(got, targetSecret) {
 		t.Errorf("the boot partition has:\n%s", got)

@@ -14,7 +14,7 @@ import (
 // Live makes a guest a live system: a stand-in of RHCOS's, whose kernel and packages are the bench's. Its Ignition config is that of a
 // filled image, which the kernel unpacks as a part of the initial RAM disk, and the bench's agent lays it before systemd begins.
 type Live struct {
-	Image     string // a filled live image; it is in the guest's drive, too
+	Image     string // a filled live image; it is a drive of the guest as well
 	Disk      string // file that is the disk to install, raw
 	Serial    string // serial number of that disk
 	Installer []byte // what stands in for coreos-installer
