@@ -50,7 +50,8 @@ type live struct {
 // programs play the machine. The power can fail before each of them does its work. coreos-installer is a stand-in, and says so; it does
 // what the real one does in its order: an empty partition table with its backup in the last sectors, the image, its partition table.
 var programs = map[string]string{
-	"udevadm": "", "sync": "", "moment": "",
+	"udevadm": "", "moment": "",
+	"sync":      `[ ! -d DIR/bootfs ] || (cd DIR/bootfs && echo $(find . -type f | sort)) >>DIR/syncs`,
 	"systemctl": `echo "$*" >>DIR/power`,
 	"lsblk":     `cat DIR/lsblk.json`,
 	"wipefs":    `cat DIR/wipefs.txt`,
@@ -163,6 +164,7 @@ func (l *live) boot() string {
 	}
 	l.write("moments", "0")
 	_ = os.RemoveAll(l.in("run/touchdown-install")) // memory
+	l.write("dev/tty0", "")
 	l.write("dev/tty1", "")
 	l.write("dev/ttyS0", "")
 	before := l.read("dev/sda")
@@ -171,7 +173,7 @@ func (l *live) boot() string {
 	cmd.Env = append(os.Environ(), "PATH="+l.in("bin")+":/usr/sbin:/usr/bin:/sbin:/bin")
 	out, err := cmd.CombinedOutput()
 	l.said = l.read("dev/ttyS0")
-	if l.said != l.read("dev/tty1") {
+	if l.said != l.read("dev/tty1") || l.read("dev/tty0") != "" {
 		l.Errorf("the consoles say different things")
 	}
 	if all := string(out) + l.said + l.read("installer") + l.read("run/touchdown-install/inventory.json"); strings.Contains(all, secret) {
@@ -273,6 +275,11 @@ func TestAnEmptyMachineIsInstalled(t *testing.T) {
 	}
 	if config, err := os.Stat(l.in("bootfs/ignition/config.ign")); err != nil || config.Mode().Perm() != 0o600 || l.read("bootfs/ignition/config.ign") != target {
 		t.Errorf("the new system's Ignition config is %q, %v, %v", l.read("bootfs/ignition/config.ign"), config, err)
+	}
+	wantSyncs := "./ignition.firstboot ./touchdown-installed\n./ignition.firstboot ./ignition/config.new ./touchdown-installed\n" +
+		strings.Repeat("./ignition.firstboot ./ignition/config.ign ./touchdown-installed\n", 2)
+	if got := l.read("syncs"); got != wantSyncs { // the mark first, then a whole config
+		t.Errorf("the boot partition reaches the disk as\n%s", got)
 	}
 	if folder, err := os.Stat(l.in("bootfs/ignition")); err != nil || folder.Mode().Perm() != 0o700 {
 		t.Errorf("its folder is %v, %v", folder, err)
