@@ -2,7 +2,8 @@
 // page that checks reports.
 //
 // machineconfigs/*.bu are Butane; what they lay down lies in iso-overlay/, paths as on the node. The MachineConfigs next to
-// them are translated from both, because the translator is half as large as the rest of the program.
+// them are translated from both, because the translator is half as large as the rest of the program. live/*.bu are the same for a live
+// system, which gets an Ignition config.
 package assets
 
 import "embed"
@@ -22,9 +23,14 @@ var ReportPage string
 //go:embed profiles/*.yaml
 var Profiles embed.FS
 
-//go:generate go test . -run TestMachineConfigs -update
+//go:generate go test . -run TestTranslations -update
 
 // MachineConfigs holds machineconfigs/NAME.yaml, the manifests that make a node relocatable.
 //
 //go:embed machineconfigs/*.yaml
 var MachineConfigs embed.FS
+
+// LiveInstall is the Ignition config of a live system that installs a machine, without what differs from node to node.
+//
+//go:embed live/install.ign
+var LiveInstall []byte

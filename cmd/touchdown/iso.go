@@ -29,6 +29,7 @@ type embedFlags struct {
 	keyfiles       []string
 	kargs          iso.Edits
 	inPlace, force bool
+	install        installFlags
 }
 
 func isoEmbed() *cobra.Command {
@@ -41,9 +42,14 @@ read it then. If the power fails in the middle of it, iso show tells that the im
 The Ignition config is that of the live system. What it fetches without TLS has to have a verification.hash. Network keyfiles are those of
 NetworkManager. Kernel arguments start from those that the image came with.
 
+With --install-ignition and --install-disk the live system installs the machine: it inspects the disks, writes the chosen one with
+coreos-installer and reboots. A disk with anything on it is left alone, unless --install-overwrite has its serial number. A medium installs
+a disk only once. The file that --install-ignition names is a secret, and so is the filled image.
+
 An image that is filled already is left alone. With --force everything that is embedded is replaced, what is not named here is removed.
 A check of the image's MD5 sum (checkisomd5) fails afterwards, as after coreos-installer iso customize.`,
 		Example: `  touchdown iso embed rhcos-live.iso --out store0042.iso --ignition live.ign --network-keyfile eno1.nmconnection
+  touchdown iso embed rhcos-live.iso --out store0042.iso --install-ignition store0042.ign --install-disk serial:S4EWNX0R123456
   butane --raw live.bu | touchdown iso embed rhcos-live.iso --out store0042.iso --ignition - --karg-append console=ttyS0,115200n8`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.embed(cmd, args[0]) },
 	}
@@ -53,6 +59,7 @@ A check of the image's MD5 sum (checkisomd5) fails afterwards, as after coreos-i
 	flags.StringArrayVar(&f.kargs.Append, "karg-append", nil, "kernel argument to add; may be repeated")
 	flags.StringArrayVar(&f.kargs.Delete, "karg-delete", nil, "kernel argument to remove; may be repeated")
 	flags.StringArrayVar(&f.kargs.Replace, "karg-replace", nil, "KEY=OLD=NEW; may be repeated")
+	f.install.add(cmd)
 	flags.StringVar(&f.out, "out", "", "the filled image, a new file")
 	flags.BoolVar(&f.inPlace, "in-place", false, "fill the image itself")
 	flags.BoolVar(&f.force, "force", false, "replace all that is embedded")
@@ -98,8 +105,8 @@ func (f *embedFlags) write(ctx context.Context, name string, content iso.Content
 // content reads what the flags name.
 func (f *embedFlags) content(cmd *cobra.Command) (iso.Content, error) {
 	c := iso.Content{Kargs: f.kargs}
-	if f.ignition == "" && len(f.keyfiles)+len(f.kargs.Append)+len(f.kargs.Delete)+len(f.kargs.Replace) == 0 {
-		return c, usage(errors.New("nothing to embed: give --ignition, --network-keyfile or --karg-append"))
+	if f.ignition == "" && f.install.ignition == "" && len(f.keyfiles)+len(f.kargs.Append)+len(f.kargs.Delete)+len(f.kargs.Replace) == 0 {
+		return c, usage(errors.New("nothing to embed: give --ignition, --install-ignition, --network-keyfile or --karg-append"))
 	}
 	var err error
 	if f.ignition != "" {
@@ -109,6 +116,9 @@ func (f *embedFlags) content(cmd *cobra.Command) (iso.Content, error) {
 		if err := iso.CheckConfig(c.Ignition); err != nil {
 			return c, err
 		}
+	}
+	if c.Ignition, err = f.install.addTo(cmd, c.Ignition); err != nil {
+		return c, err
 	}
 	for _, name := range f.keyfiles {
 		data, err := readNamed(cmd, "network-keyfile", name, maxKeyFile)
@@ -221,6 +231,7 @@ func (s *isoContent) print(out io.Writer) {
 
 func (s *isoContent) printConfig(out io.Writer) {
 	fmt.Fprintf(out, "config:     Ignition %s\n", s.Config.Version)
+	printInstallation(out, s.Config.Install)
 	for _, source := range s.Config.Sources {
 		fmt.Fprintf(out, "  merges    %s\n", source)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -105,4 +106,50 @@ func TestALiveImageIsFilledAndShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	ends(exitFailed, "LVE-HALF", "show", in("a.iso"))
+}
+
+// TestALiveImageThatInstalls: one command fills it beside the other flags, and iso show tells what it will do, without the secret.
+func TestALiveImageThatInstalls(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for name, text := range map[string]string{
+		"live.iso": string(liveiso.Make(liveiso.Y2023, true)), "live.ign": `{"ignition":{"version":"3.1.0"},"passwd":{"users":[{"name":"core"}]}}`,
+		"target.ign": `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/a","contents":{"source":"data:,hidden"}}]}}`,
+	} {
+		if err := os.WriteFile(in(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ends := func(want int, says string, line ...string) string {
+		t.Helper()
+		code, out, complaints := runISO(t, "", line...)
+		if code != want || !strings.Contains(out+complaints, says) || strings.Contains(out+complaints, "hidden") {
+			t.Errorf("%q ends with %d, not with %d and %q:\n%s%s", line, code, want, says, out, complaints)
+		}
+		return out
+	}
+	base := []string{"embed", in("live.iso"), "--out", in("a.iso")}
+	with := func(more ...string) []string { return append(slices.Clone(base), more...) }
+	ends(exitUsage, "install-disk", with("--install-ignition", in("target.ign"))...)
+	ends(exitUsage, "install-ignition", with("--install-disk", "only")...)
+	ends(exitUsage, "install-overwrite", with("--ignition", in("live.ign"), "--install-overwrite", "S1")...)
+	ends(exitUsage, "install-least-gb", with("--ignition", in("live.ign"), "--install-least-gb", "1")...)
+	ends(exitUsage, "install-program-hash", with("--install-ignition", in("target.ign"), "--install-disk", "only", "--install-program", "https://h/t")...)
+	ends(exitUsage, "names no disk", with("--install-ignition", in("target.ign"), "--install-disk", "sda")...)
+	ends(exitFailed, "LVE-GNTN", with("--install-ignition", in("live.iso"), "--install-disk", "only")...)
+	ends(exitOK, "files: 1", with("--ignition", in("live.ign"), "--karg-append", "console=ttyS0,115200n8", "--install-ignition", in("target.ign"), "--install-disk", "only", "--install-overwrite", "S1", "--install-least-gb", "120")...)
+	shown := ends(exitOK, "installs  the only disk that is built in, of at least 120 GB\n  OVERWRITES the disk with serial number S1, whatever is on it\n", "show", in("a.iso"))
+	for _, want := range []string{"Ignition 3.1.0", "user      core", "file      /etc/touchdown/target.ign 0600 inline", "unit      touchdown-install.service, enabled: true", "console=ttyS0"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%q is not shown:\n%s", want, shown)
+		}
+	}
+	var s isoContent
+	if err := json.Unmarshal([]byte(ends(exitOK, "{", "show", in("a.iso"), "-o", "json")), &s); err != nil || s.Config.Install == nil || s.Config.Install.Overwrite != "S1" || len(s.Config.Install.Medium) != 16 {
+		t.Errorf("%+v, %v", s.Config, err)
+	}
+	ends(exitOK, "installs  the disk serial:S2, of at least 100 GB\n", "show", func() string {
+		ends(exitOK, "", "embed", in("live.iso"), "--in-place", "--install-ignition", in("target.ign"), "--install-disk", "serial:S2")
+		return in("live.iso")
+	}())
 }

@@ -58,6 +58,7 @@ func TestPlainWords(t *testing.T) {
 					t.Errorf("%s:%d: write %s instead of %q", name, n, instead, phrase)
 				}
 			}
+			line = strings.ReplaceAll(line, "udevadm settle", "udevadm") // the name of its command is not ours
 			for _, w := range word.FindAllString(line, -1) {
 				if instead, bad := banned[strings.ToLower(w)]; bad {
 					t.Errorf("%s:%d: write %s instead of %q", name, n, instead, w)

@@ -16,11 +16,12 @@ import (
 
 // Config is what an Ignition config does, without the contents of its files and the credentials in its URLs.
 type Config struct {
-	Version string       `json:"version"`           // of the specification
-	Sources []string     `json:"sources,omitempty"` // other configs that it merges, or is replaced by
-	Files   []ConfigFile `json:"files,omitempty"`
-	Units   []ConfigUnit `json:"units,omitempty"`
-	Users   []string     `json:"users,omitempty"`
+	Version string        `json:"version"`           // of the specification
+	Sources []string      `json:"sources,omitempty"` // other configs that it merges, or is replaced by
+	Files   []ConfigFile  `json:"files,omitempty"`
+	Units   []ConfigUnit  `json:"units,omitempty"`
+	Users   []string      `json:"users,omitempty"`
+	Install *Installation `json:"install,omitempty"` // nil for a config that installs nothing
 }
 
 // ConfigFile is a file that Ignition writes.
@@ -99,7 +100,7 @@ func version(text []byte) string {
 }
 
 func configOf(c types.Config) *Config {
-	made := &Config{}
+	made := &Config{Install: installation(c)}
 	if s := c.Ignition.Config.Replace.Source; s != nil {
 		made.Sources = append(made.Sources, source(s))
 	}

@@ -27,6 +27,7 @@ const Ports = 2
 // Options say what is at the end of the guest's cables; both go to the same switch.
 type Options struct {
 	Networks map[int]*site.Site // by VLAN; Untagged is where the node was built
+	Live     *Live              // nil: a node
 }
 
 // Guest is one virtual machine with the node's packages, the files of the bench and the baked, armed node's, and the program
@@ -36,6 +37,7 @@ type Guest struct {
 	made   string // the folder that mkguest.sh made
 	agent  string // program that takes orders in the guest
 	trunks [Ports]*trunk
+	live   *Live
 
 	mu   sync.Mutex
 	qemu *exec.Cmd // nil: off
@@ -87,7 +89,12 @@ func build(o Options) (_ *Guest, err error) {
 			return nil, err
 		}
 	}
-	if err := g.lay(root); err != nil {
+	if g.live = o.Live; g.live != nil {
+		err = g.layLive(root)
+	} else {
+		err = g.lay(root)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return g, run("qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", g.file("disk.img"), filepath.Join(g.dir, "disk"))
@@ -133,27 +140,35 @@ func (g *Guest) lay(root string) error {
 	l := layer{tar.NewWriter(out)}
 	built := filepath.Join(root, ".cache", "bench", "node")
 	errs := []error{
+		l.common(root, g.agent),
 		l.tree(filepath.Join(built, "machineconfig", "root")),
 		l.tree(filepath.Join(root, "test", "bench", "node", "rootfs")),
 		l.bake(),
 		l.copy("/usr/local/bin/podman", 0o755, filepath.Join(built, "bin", "podman")),
-		l.copy("/usr/local/bin/touchdown", 0o755, filepath.Join(root, ".cache", "bin", "touchdown")),
-		l.copy("/usr/local/bin/bench-guest", 0o755, g.agent),
-		l.unit(unit{Name: "bench-guest.service", Contents: agentUnit, Enabled: true}),
-		l.file("/etc/hostname", 0o644, []byte(node.HostName+"\n")),
 		l.file("/etc/NetworkManager/system-connections/enp1s0.nmconnection", 0o600, []byte(node.InstalledProfile)),
 		l.file("/var/lib/touchdown/armed", 0o600, nil),
 		l.file("/etc/kubernetes/static-pod-resources/kube-apiserver-certs/secrets/node-kubeconfigs/localhost.kubeconfig", 0o600, []byte(kubeconfig)),
-	}
-	errs = append(errs, l.file(units+"systemd-udev-trigger.service.d/10-bench.conf", 0o644, []byte(coldplug)))
-	for _, u := range idle {
-		errs = append(errs, l.link(units+u, "/dev/null"))
 	}
 	for i, name := range []string{node.Port0, node.Port1} {
 		text := fmt.Sprintf("[Match]\nPermanentMACAddress=%s\n\n[Link]\nName=%s\n", MAC(i), name)
 		errs = append(errs, l.file("/etc/systemd/network/10-"+name+".link", 0o644, []byte(text)))
 	}
 	return errors.Join(append(errs, l.Close(), out.Close())...)
+}
+
+// common are the files of nodes and of live systems.
+func (l layer) common(root, agent string) error {
+	errs := []error{
+		l.copy("/usr/local/bin/touchdown", 0o755, filepath.Join(root, ".cache", "bin", "touchdown")),
+		l.copy("/usr/local/bin/bench-guest", 0o755, agent),
+		l.unit(unit{Name: "bench-guest.service", Contents: agentUnit, Enabled: true}),
+		l.file("/etc/hostname", 0o644, []byte(node.HostName+"\n")),
+		l.file(units+"systemd-udev-trigger.service.d/10-bench.conf", 0o644, []byte(coldplug)),
+	}
+	for _, u := range idle {
+		errs = append(errs, l.link(units+u, "/dev/null"))
+	}
+	return errors.Join(errs...)
 }
 
 // idle are units that would only take time: nobody sits at the consoles, and the clock is set by Touchdown itself.

@@ -58,6 +58,8 @@ if [ ! -e /root/etc/bench-layer ]; then
   tar -x -f /dev/vdb -C /root && echo laid > /root/etc/bench-layer
   sync
 fi
+# A filled live image brings this: the kernel unpacked it with the rest of the RAM disk.
+[ ! -e /config.ign ] || chroot /root /usr/local/bin/bench-guest lay < /config.ign
 umount /proc /sys
 exec switch_root /root /sbin/init
 INIT

@@ -104,16 +104,19 @@ func (g *Guest) arguments() []string {
 	list := []string{
 		"-machine", "q35", "-accel", "tcg,thread=multi,tb-size=512", "-cpu", "Nehalem", "-smp", "2", "-m", "1024",
 		"-nodefaults", "-no-user-config", "-display", "none",
-		"-kernel", g.file("vmlinuz"), "-initrd", g.file("initrd"),
+		"-kernel", g.file("vmlinuz"), "-initrd", g.initrd(),
 		"-append", kernelLine,
-		"-drive", "file=" + in("disk") + ",if=virtio,format=qcow2",
-		"-drive", "file=" + in("layer") + ",if=virtio,format=raw,readonly=on",
-		"-device", "virtio-rng-pci",
-		"-chardev", "file,id=console,append=on,path=" + in("console.log"), "-serial", "chardev:console",
-		"-chardev", "socket,id=talk,path=" + in("talk"), "-device", "virtio-serial-pci",
-		"-device", "virtserialport,chardev=talk,name=" + talk.Port,
-		"-qmp", "unix:" + in("monitor") + ",server=on,wait=off",
+		"-drive", "file=" + in("disk") + ",if=none,id=disk,format=qcow2", "-device", "virtio-blk-pci,drive=disk", // vda
+		"-drive", "file=" + in("layer") + ",if=none,id=layer,format=raw,readonly=on", "-device", "virtio-blk-pci,drive=layer", // vdb
 	}
+	list = append(list, g.live.drives()...)
+	list = append(list,
+		"-device", "virtio-rng-pci",
+		"-chardev", "file,id=console,append=on,path="+in("console.log"), "-serial", "chardev:console",
+		"-chardev", "socket,id=talk,path="+in("talk"), "-device", "virtio-serial-pci",
+		"-device", "virtserialport,chardev=talk,name="+talk.Port,
+		"-qmp", "unix:"+in("monitor")+",server=on,wait=off",
+	)
 	for i := range g.trunks {
 		const firstExtra = 3 // of ExtraFiles
 		list = append(list,

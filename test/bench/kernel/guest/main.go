@@ -1,5 +1,5 @@
 // Command guest is the bench's way into a guest: it runs in it as root, reads what to run from a virtio port, and answers
-// with what that said. Commands run side by side.
+// with what that said. Commands run side by side. With "lay" it is the stand-in of Ignition.
 package main
 
 import (
@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,7 +19,11 @@ import (
 )
 
 func main() {
-	if err := serve(); err != nil {
+	work := serve
+	if slices.Equal(os.Args[1:], []string{"lay"}) {
+		work = func() error { return lay(os.Stdin, "/") }
+	}
+	if err := work(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
