@@ -179,8 +179,10 @@ func (s *Clock) judge(ctx context.Context, node *backend.Node) ([]clock.Offset, 
 
 // named tells whether the site has a time server: one that was typed, or that came by DHCP. Those of the installation are no
 // servers of this site.
-func (s *Clock) named(node *backend.Node) bool {
-	return len(s.Site.Spec.AdditionalNTPSources)+len(clock.Leased(node.Host)) > 0
+func (s *Clock) named(node *backend.Node) bool { return hasTimeServer(s.Site, node.Host) }
+
+func hasTimeServer(s *site.Config, m *host.Machine) bool {
+	return len(s.Spec.AdditionalNTPSources)+len(clock.Leased(m)) > 0
 }
 
 // seen notes when the typed time was typed, so that it goes on while a person reads the review.

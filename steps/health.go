@@ -11,6 +11,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/health"
+	"touchdown/backend/host"
 	"touchdown/backend/kube"
 	"touchdown/backend/kubelet"
 	"touchdown/backend/report"
@@ -118,6 +119,8 @@ func (h *Health) Watch(ctx context.Context, node *backend.Node, told health.Live
 // options say what the cluster should look like, but for what its owner chose.
 func (h *Health) options(node *backend.Node) health.Options {
 	o := health.Options{Domain: h.Site.Domain(), Roots: h.roots(), Ingress: h.At.Ingress, API: h.At.API, Now: node.Now}
+	// Of a cluster that did not move, the time servers of the installation are still the right ones; a laptop does not know the node's lease.
+	o.OwnTime = o.Domain != "" && host.HasKubelet(node.Host) && !hasTimeServer(h.Site, node.Host)
 	o.Database = func() error { return kubelet.Damage(node.Host) }
 	if h.NodeNet != nil {
 		o.Site = h.NodeNet.NameServers

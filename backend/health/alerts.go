@@ -26,8 +26,9 @@ import (
 
 // Alerts is what the cluster's own monitoring says.
 type Alerts struct {
-	Skip   string // why nobody asked
-	Active []Alert
+	Skip    string // why nobody asked
+	Active  []Alert
+	OwnTime bool // as in Options
 }
 
 // Alert is one of Prometheus.
@@ -68,7 +69,7 @@ var alertWords = map[string]string{
 	"KubePodCrashLooping":                             "a pod ends again and again",
 	"KubePodNotReady":                                 "a pod does not become ready",
 	"TargetDown":                                      "something that monitoring watches does not answer it",
-	"NodeClockNotSynchronising":                       "the node's clock follows no time server",
+	"NodeClockNotSynchronising":                       "the node's clock follows no time server; normal where the site has none",
 	"NodeFilesystemAlmostOutOfSpace":                  "a file system of the node is almost full",
 	"NodeFilesystemSpaceFillingUp":                    "a file system of the node is filling up",
 	"SystemMemoryExceedsReservation":                  "the node's own programs use more memory than is set aside for them",

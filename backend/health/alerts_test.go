@@ -42,7 +42,7 @@ func served(t *testing.T, name string) (tls.Certificate, string) {
 }
 
 // monitored is a cluster whose Prometheus shows a certificate for name and answers as told. seen counts the tokens that it was given.
-func monitored(t *testing.T, name string, answer http.HandlerFunc) (judge func() check.Check, asked, seen *atomic.Int64) {
+func monitored(t *testing.T, name string, answer http.HandlerFunc) (judge func(...func(*health.Options)) check.Check, asked, seen *atomic.Int64) {
 	t.Helper()
 	asked, seen = &atomic.Int64{}, &atomic.Int64{}
 	certificate, bundle := served(t, name)
@@ -71,8 +71,12 @@ func monitored(t *testing.T, name string, answer http.HandlerFunc) (judge func()
 		}
 	})
 	o := health.Options{DNS: "127.0.0.1:1", Ingress: "127.0.0.1:1", API: "127.0.0.1:1", Prometheus: server.Listener.Addr().String()}
-	return func() check.Check {
+	return func(changes ...func(*health.Options)) check.Check {
 		t.Helper()
+		o := o
+		for _, change := range changes {
+			change(&o)
+		}
 		s := health.Look(t.Context(), cluster, o)
 		if n := cluster.Writes(); n > 0 {
 			t.Errorf("a look wrote %d times", n)
@@ -180,6 +184,30 @@ func TestWithoutMonitoring(t *testing.T) {
 		}
 		if told != 1 {
 			t.Errorf("%d checks of the alerts", told)
+		}
+	}
+}
+
+// TestOwnTime: where the site has no time server, the alert that the clock follows none is told and warns of nothing. Where it has one, and of
+// what else is wrong with a clock, it warns.
+func TestOwnTime(t *testing.T) {
+	for _, c := range []struct {
+		alert string
+		own   bool
+		want  check.Status
+	}{
+		{"NodeClockNotSynchronising", true, check.Pass},
+		{"NodeClockNotSynchronising", false, check.Warn},
+		{"NodeClockSkewDetected", true, check.Warn},
+	} {
+		judge, _, _ := monitored(t, prometheusName, func(w http.ResponseWriter, _ *http.Request) {
+			_ = json.NewEncoder(w).Encode(map[string]any{"status": "success", "data": map[string]any{"alerts": []health.Alert{
+				alert("Watchdog", "none", "firing"), began(alert(c.alert, "critical", "firing"), day),
+			}}})
+		})
+		k := judge(func(o *health.Options) { o.OwnTime = c.own })
+		if told := strings.Contains(strings.Join(k.Evidence, "\n"), c.alert); k.Status != c.want || !told {
+			t.Errorf("%s, the node keeps its own time: %v: %s: %s %q", c.alert, c.own, k.Status, k.Observed, k.Evidence)
 		}
 	}
 }

@@ -2,11 +2,13 @@ package health
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
 	"net"
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"touchdown/backend/message"
 
@@ -17,6 +19,9 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
 )
+
+// aheadTime bounds the question to what answers for a name elsewhere: one that is away must not hold up a look.
+const aheadTime = 3 * time.Second
 
 // hostCIDRs is where OVN-Kubernetes notes all addresses of a node, as a JSON list of prefixes.
 const hostCIDRs = "k8s.ovn.org/host-cidrs"
@@ -34,6 +39,14 @@ type NameAnswer struct {
 	Name  string
 	Addrs []netip.Addr
 	Err   error
+	Ahead Ahead // where none of the addresses is the node's
+}
+
+// Ahead is what answers for a name at an address that is not the node's: a load balancer before it, or another machine.
+type Ahead struct {
+	Same bool  // it shows the certificate of the node itself, so it passes on to the node
+	Good bool  // its certificate is good for the name
+	Why  error // why it is not, or why none came
 }
 
 // askNames asks as a pod would: at the address of the cluster's DNS service, which a node reaches as its pods do. Behind it are
@@ -67,11 +80,31 @@ func (s *State) askNames(ctx context.Context, c *kube.Cluster, o Options) {
 	if login == "" {
 		login = "oauth-openshift.apps." + domain
 	}
-	for _, name := range []string{login, "api." + domain} {
-		a := NameAnswer{Name: name}
-		a.Addrs, a.Err = host.Resolve(ctx, s.Names.Server, name)
+	api, ingress := o.servers(c, s)
+	for _, n := range []struct{ name, own, port string }{{login, ingress, "443"}, {"api." + domain, api, apiPort(s.Infra)}} {
+		a := NameAnswer{Name: n.name}
+		if a.Addrs, a.Err = host.Resolve(ctx, s.Names.Server, n.name); len(a.Addrs) > 0 && !s.Names.here(a.Addrs) {
+			a.Ahead = lookAhead(ctx, net.JoinHostPort(a.Addrs[0].String(), n.port), n.own, n.name, o.trusted(c), s.At)
+		}
 		s.Names.Answers = append(s.Names.Answers, a)
 	}
+}
+
+// here tells whether one of the addresses is the node's.
+func (n Names) here(addrs []netip.Addr) bool {
+	return slices.ContainsFunc(addrs, func(a netip.Addr) bool { return slices.Contains(n.Want, a) })
+}
+
+// lookAhead asks what answers for a name elsewhere, and the node itself for the same name.
+func lookAhead(ctx context.Context, there, own, name string, roots *x509.CertPool, at time.Time) Ahead {
+	ctx, cancel := context.WithTimeout(ctx, aheadTime)
+	defer cancel()
+	shown, err := kube.Probe(ctx, there, name, roots, at)
+	if err != nil {
+		return Ahead{Why: err}
+	}
+	mine, err := kube.Probe(ctx, own, name, roots, at)
+	return Ahead{Good: shown.Trust == nil, Why: shown.Trust, Same: err == nil && mine.Leaf().Equal(shown.Leaf())}
 }
 
 // dnsService is the address of the cluster's DNS service; "" where there is none.
@@ -121,24 +154,30 @@ func judgeNames(s *State) check.Check {
 		c.Status, c.Observed, c.Fix = check.Skip, message.F("not looked at: %s", s.Names.Skip), message.Text{}
 		return c
 	}
-	var faults, fine []string
+	var f faults
+	var fine []string
 	for _, a := range s.Names.Answers {
-		c.Evidence = append(c.Evidence, fmt.Sprintf("%s: %v %v", a.Name, a.Addrs, a.Err))
+		c.Evidence = append(c.Evidence, fmt.Sprintf("%s: %v %v %v", a.Name, a.Addrs, a.Err, a.Ahead.Why))
 		switch {
 		case a.Err != nil:
-			faults = append(faults, a.Name+": "+firstLine(a.Err.Error()))
+			f.add(true, a.Name+": "+firstLine(a.Err.Error()))
 		case len(a.Addrs) == 0:
-			faults = append(faults, a.Name+" has no address")
-		case !slices.ContainsFunc(a.Addrs, func(addr netip.Addr) bool { return slices.Contains(s.Names.Want, addr) }):
-			faults = append(faults, fmt.Sprintf("%s leads to %s, which is not this node (%s)", a.Name, joined(a.Addrs), joined(s.Names.Want)))
-		default:
+			f.add(true, a.Name+" has no address")
+		case s.Names.here(a.Addrs):
 			fine = append(fine, a.Name+" is "+joined(a.Addrs))
+		case a.Ahead.Same:
+			fine = append(fine, a.Name+" is "+joined(a.Addrs)+", which passes on to this node")
+		case a.Ahead.Good:
+			f.add(false, fmt.Sprintf("%s leads to %s, which is not this node (%s), but shows a certificate that is good for the name", a.Name, joined(a.Addrs), joined(s.Names.Want)))
+		default:
+			f.add(true, fmt.Sprintf("%s leads to %s, which is not this node (%s)", a.Name, joined(a.Addrs), joined(s.Names.Want)))
 		}
 	}
 	if len(s.Names.Answers) == 0 {
 		return absent(c)
 	}
-	return found(c, check.Fail, faults, message.Data(strings.Join(fine, "; ")))
+	slices.Sort(fine)
+	return f.judge(c, message.Data(strings.Join(fine, "; ")))
 }
 
 func joined(addrs []netip.Addr) string {

@@ -1,12 +1,17 @@
 package health_test
 
 import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/miekg/dns"
 
@@ -109,5 +114,58 @@ func TestNoDNSServiceIsSkipped(t *testing.T) {
 				t.Errorf("%q: %s: %s", status, k.Status, k.Observed)
 			}
 		}
+	}
+}
+
+// shows is a server that shows a certificate.
+func shows(t *testing.T, certificate tls.Certificate) (address string) {
+	t.Helper()
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return server.Listener.Addr().String()
+}
+
+// TestLoadBalancerBeforeTheNode: where the API's name leads elsewhere, what answers there decides: the node's own certificate comes from the
+// node, another one that is good for the name deserves attention, and all else is another machine.
+func TestLoadBalancerBeforeTheNode(t *testing.T) {
+	const login, api = "oauth-openshift.apps.edge1.example.org", "api.edge1.example.org"
+	own, ownPEM := served(t, api)
+	good, goodPEM := served(t, api)
+	stranger, _ := served(t, api)
+	var roots []*x509.Certificate
+	for _, text := range []string{ownPEM, goodPEM} {
+		block, _ := pem.Decode([]byte(text))
+		cert, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		roots = append(roots, cert)
+	}
+	for name, c := range map[string]struct {
+		there tls.Certificate
+		want  check.Status
+		says  string
+	}{
+		"passes on":       {own, check.Pass, "127.0.0.1, which passes on to this node"},
+		"its certificate": {good, check.Warn, "good for the name"},
+		"another machine": {stranger, check.Fail, "127.0.0.1, which is not this node"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, port, err := net.SplitHostPort(shows(t, c.there))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &health.State{At: time.Now(), Errors: map[string]error{}, Nodes: healthy().Nodes, Infra: healthy().Infra}
+			s.Infra.Status.APIServerURL = "https://" + net.JoinHostPort(api, port)
+			o := health.Options{Domain: "edge1.example.org", DNS: named(t, map[string]string{login: "192.168.127.10", api: "127.0.0.1"}), API: shows(t, own), Roots: roots}
+			s.AskNames(t.Context(), dnsCluster(t, ""), o)
+			for _, k := range health.Judge(s, o) {
+				if k.ID == "cluster-dns" && (k.Status != c.want || !strings.Contains(k.Observed.String(), c.says)) {
+					t.Errorf("%s: %s %q", k.Status, k.Observed, k.Evidence)
+				}
+			}
+		})
 	}
 }

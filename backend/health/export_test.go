@@ -23,3 +23,6 @@ func NewWatcher(c *kube.Cluster, o func(context.Context) Options, after func(tim
 
 // ErrNoRoute is what a cluster without the route of a web console answers.
 var ErrNoRoute = errNoRoute
+
+// AskNames asks the cluster's DNS service.
+func (s *State) AskNames(ctx context.Context, c *kube.Cluster, o Options) { s.askNames(ctx, c, o) }

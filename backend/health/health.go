@@ -28,6 +28,7 @@ type Options struct {
 	Pods       string                                  // folder of the pods' network namespaces; "" is PodNetworks
 	Units      func(context.Context) ([]string, error) // the node's failed systemd units; nil: nobody asks
 	Database   func() error                            // why the cluster's database on this node does not start, where it does not; nil: nobody asks
+	OwnTime    bool                                    // the site has no time server: the node keeps its own time, which is no fault
 	Waived     func(id string) bool                    // whether a person took responsibility for a check; nil: for none
 	Follows    bool                                    // whoever looks stays: what is being changed deserves attention, and fails when it takes longer than usual
 	Now        func() time.Time                        // nil: time.Now

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -152,15 +153,28 @@ func (s *State) fail(what string, err error) {
 func (s *State) ready(ctx context.Context, c *kube.Cluster) {
 	ctx, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	_, err := c.Core.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+	body, err := c.Core.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
 	var answer apierrors.APIStatus
-	switch {
+	switch failing := unready.FindAllStringSubmatch(string(body), -1); {
 	case !errors.As(err, &answer):
 		s.Away = err
-	default: // the answer begins with all that is well; Ready names the rest
-		_, why := c.Ready(ctx)
-		s.NotReady = fmt.Errorf("%s: %w", strings.TrimPrefix(why, "not ready: "), err)
+	case len(failing) == 0:
+		s.NotReady = err
+	default: // the error quotes the beginning of the answer, which is all that is well
+		s.NotReady = fmt.Errorf("%s: %w", firstOf(failing), err)
 	}
+}
+
+// unready finds what the API names in its answer as not ready.
+var unready = regexp.MustCompile(`(?m)^\[-\](\S+)`)
+
+// firstOf names the first three that were found: the rest does not fit on a line of a console.
+func firstOf(found [][]string) string {
+	var names []string
+	for _, f := range found[:min(3, len(found))] {
+		names = append(names, f[1])
+	}
+	return strings.Join(names, ", ")
 }
 
 type read struct {

@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"touchdown/backend/check"
@@ -89,5 +91,32 @@ func TestAPIThatIsAwayIsOneFault(t *testing.T) {
 		if want := map[bool]check.Status{true: check.Fail, false: check.Skip}[c.ID == "api"]; c.Status != want {
 			t.Errorf("%s is %s: %s", c.ID, c.Status, c.Observed)
 		}
+	}
+}
+
+// TestAPIThatBecomesReady: the reason is that of the answer itself, though the API is ready when it is asked again.
+func TestAPIThatBecomesReady(t *testing.T) {
+	var asked atomic.Int64
+	cluster, _ := api(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/readyz" {
+			http.NotFound(w, r)
+			return
+		}
+		if asked.Add(1) > 1 {
+			_, _ = w.Write([]byte("ok"))
+			return
+		}
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = w.Write([]byte("[+]ping ok\n[+]log ok\n[-]etcd failed: reason withheld\nreadyz check failed\n"))
+	})
+	s := health.Look(t.Context(), cluster, health.Options{})
+	if s.NotReady == nil || !strings.HasPrefix(s.NotReady.Error(), "etcd: ") || s.Away != nil {
+		t.Errorf("it is not ready for %v, away for %v", s.NotReady, s.Away)
+	}
+	if n := asked.Load(); n != 1 {
+		t.Errorf("it was asked %d times", n)
+	}
+	if c := health.Judge(s, health.Options{})[0]; c.ID != "api" || c.Status != check.Fail || !strings.Contains(c.Observed.String(), "not ready: etcd") {
+		t.Errorf("%s is %s: %s", c.ID, c.Status, c.Observed)
 	}
 }

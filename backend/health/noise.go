@@ -23,11 +23,14 @@ var (
 	expectedAlone = []string{"HighOverallControlPlaneMemory", "PodDisruptionBudgetAtLimit"}
 )
 
+// unsynchronised fires while the kernel's clock follows no time server, which at a site that has none is for ever.
+const unsynchronised = "NodeClockNotSynchronising"
+
 // expects tells whether an alert fires at such a site though the node is well.
 func (s *State) expects(a Alert) bool {
 	name, operator := a.Labels["alertname"], a.Labels["name"]
 	switch {
-	case slices.Contains(expected, name), len(s.Nodes) == 1 && slices.Contains(expectedAlone, name):
+	case slices.Contains(expected, name), s.Wide.Alerts.OwnTime && name == unsynchronised, len(s.Nodes) == 1 && slices.Contains(expectedAlone, name):
 		return true
 	case !offline(s):
 		return false

@@ -25,6 +25,7 @@ type plane struct {
 	token    string // that it wants; "": none
 	asked    map[string]int
 	requests int
+	metrics  []byte // of the API server; nil: it has none
 	file     string // the kubeconfig
 }
 
@@ -39,7 +40,7 @@ var followedKinds = map[string]string{
 }
 
 // newPlane is the API of a cluster that is well.
-func newPlane(t *testing.T) (*plane, *kube.Cluster) {
+func newPlane(t testing.TB) (*plane, *kube.Cluster) {
 	t.Helper()
 	p := &plane{version: 10, lists: map[string][]json.RawMessage{}, streams: map[string]map[chan any]bool{}, asked: map[string]int{}}
 	s := healthy()
@@ -67,7 +68,7 @@ func newPlane(t *testing.T) (*plane, *kube.Cluster) {
 }
 
 // put adds an object, and tells those who watch.
-func (p *plane) put(t *testing.T, resource string, object metav1.Object) {
+func (p *plane) put(t testing.TB, resource string, object metav1.Object) {
 	t.Helper()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -179,6 +180,10 @@ func (p *plane) serve(w http.ResponseWriter, r *http.Request) {
 		defer p.mu.Unlock()
 		if resource == "readyz" {
 			_, _ = w.Write([]byte("ok"))
+			return
+		}
+		if resource == "metrics" && p.metrics != nil {
+			_, _ = w.Write(p.metrics)
 			return
 		}
 		if !known {

@@ -1,7 +1,9 @@
 package health
 
 import (
+	"cmp"
 	"context"
+	"crypto/x509"
 	"net"
 	"net/url"
 	"strings"
@@ -14,17 +16,8 @@ import (
 
 // probe asks the servers themselves, by the names under which people will.
 func (s *State) probe(ctx context.Context, c *kube.Cluster, o Options) {
-	roots := c.Roots()
-	for _, cert := range o.Roots {
-		roots.AddCert(cert)
-	}
-	ingress, api := o.Ingress, o.API
-	if api == "" {
-		api = c.Address()
-	}
-	if address := kube.InternalIP(s.Nodes); ingress == "" && address != "" {
-		ingress = net.JoinHostPort(address, "443")
-	}
+	roots := o.trusted(c)
+	api, ingress := o.servers(c, s)
 	var all sync.WaitGroup
 	for id, target := range s.targets(o, api, ingress) {
 		all.Go(func() {
@@ -49,6 +42,24 @@ func (s *State) probe(ctx context.Context, c *kube.Cluster, o Options) {
 		})
 	}
 	all.Wait()
+}
+
+// trusted are the CAs that the cluster's servers may have their certificates from.
+func (o Options) trusted(c *kube.Cluster) *x509.CertPool {
+	roots := c.Roots()
+	for _, cert := range o.Roots {
+		roots.AddCert(cert)
+	}
+	return roots
+}
+
+// servers are where the node itself serves API and router; no router where the node's address is not known.
+func (o Options) servers(c *kube.Cluster, s *State) (api, ingress string) {
+	ingress = o.Ingress
+	if address := kube.InternalIP(s.Nodes); ingress == "" && address != "" {
+		ingress = net.JoinHostPort(address, "443")
+	}
+	return cmp.Or(o.API, c.Address()), ingress
 }
 
 type target struct {
@@ -77,6 +88,18 @@ func (s *State) targets(o Options, api, ingress string) map[string]target {
 		t["cert-apps"] = target{Shown: Shown{Name: "touchdown.apps." + apps}, address: ingress}
 	}
 	return t
+}
+
+// apiPort is the port of the API's URL.
+func apiPort(infra *configv1.Infrastructure) string {
+	if infra == nil {
+		return "6443"
+	}
+	u, err := url.Parse(infra.Status.APIServerURL)
+	if err != nil {
+		return "6443"
+	}
+	return cmp.Or(u.Port(), "6443")
 }
 
 func apiHost(infra *configv1.Infrastructure) string {

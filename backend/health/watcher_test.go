@@ -43,8 +43,15 @@ func (c *handClock) after(d time.Duration) <-chan time.Time {
 	return ch
 }
 
+// rests is how often the Watcher came to rest.
+func (c *handClock) rests() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.rested
+}
+
 // move moves the clock to where the Watcher wakes up, and returns when it has come to rest again.
-func (c *handClock) move(t *testing.T) {
+func (c *handClock) move(t testing.TB) {
 	t.Helper()
 	was := 0
 	wait.Until(t, "the watcher to rest", func() bool {
@@ -71,7 +78,7 @@ type watched struct {
 	lives []health.Live
 }
 
-func watching(t *testing.T, cluster *kube.Cluster, clock *handClock) *watched {
+func watching(t testing.TB, cluster *kube.Cluster, clock *handClock) *watched {
 	t.Helper()
 	w, stop := watchingAgain(t, cluster, clock, health.Live{})
 	t.Cleanup(stop)
@@ -79,7 +86,7 @@ func watching(t *testing.T, cluster *kube.Cluster, clock *handClock) *watched {
 }
 
 // watchingAgain goes on from what a Watcher told before.
-func watchingAgain(t *testing.T, cluster *kube.Cluster, clock *handClock, told health.Live) (out *watched, end func()) {
+func watchingAgain(t testing.TB, cluster *kube.Cluster, clock *handClock, told health.Live) (out *watched, end func()) {
 	t.Helper()
 	out = &watched{}
 	w := health.NewWatcher(cluster, func(context.Context) health.Options { return clock.options() }, clock.after)

@@ -76,6 +76,7 @@ func (w *Wide) ask(ctx context.Context, s *State, c *kube.Cluster, o Options, re
 			return err
 		}})
 	}
+	w.Alerts.OwnTime = o.OwnTime
 	server := o.Prometheus
 	if server == "" {
 		server, w.Alerts.Skip = s.prometheusAt()

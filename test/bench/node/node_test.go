@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"touchdown/backend/health"
 	"touchdown/test/bench/node"
 	"touchdown/test/wait"
 )
@@ -63,6 +65,23 @@ func TestTheMachineIsOutOfReach(t *testing.T) {
 	if out := must(t, m, "systemd-run --quiet --wait --pipe echo works"); out != "works" {
 		t.Errorf("systemd-run is no proof: %q", out)
 	}
+	t.Run("failed units", func(t *testing.T) { failedUnits(t, m) })
+}
+
+// failedUnits has the real systemctl list a unit that failed and one that systemd has just to start again, as the check of the cluster's health
+// asks for them; neither one that works nor one that ended well.
+func failedUnits(t *testing.T, m *node.Machine) {
+	must(t, m, `systemd-run --quiet --unit bench-failed false
+systemd-run --quiet --unit bench-again --property Restart=always --property RestartSec=1h --property StartLimitIntervalSec=0 false
+systemd-run --quiet --unit bench-well sleep 1h
+systemd-run --quiet --wait --unit bench-done true`)
+	await(t, m, 10*time.Second, `systemctl is-failed --quiet bench-failed && test "$(systemctl show --property SubState --value bench-again)" = auto-restart`)
+	units, err := health.FailedUnits(must(t, m, "systemctl list-units "+health.FailedStates+" --plain --no-legend --no-pager"))
+	if err != nil || !slices.Contains(units, "bench-failed.service") || !slices.Contains(units, "bench-again.service") ||
+		slices.Contains(units, "bench-well.service") || slices.Contains(units, "bench-done.service") {
+		t.Errorf("it lists %q, %v", units, err)
+	}
+	must(t, m, "systemctl stop bench-again bench-well; systemctl reset-failed bench-failed")
 }
 
 func TestBrExIsRebuiltAtEveryBoot(t *testing.T) {
