@@ -26,7 +26,7 @@ import (
 
 // Alerts is what the cluster's own monitoring says.
 type Alerts struct {
-	Skip   string // why nobody asked
+	Skip   message.Text // why nobody asked
 	Active []Alert
 }
 
@@ -135,11 +135,11 @@ func askAlerts(ctx context.Context, server, token string, roots *x509.CertPool) 
 }
 
 // prometheusAt is where a ready Prometheus of the platform listens for those who may ask it, or why nobody can be asked.
-func (s *State) prometheusAt() (server, skip string) {
+func (s *State) prometheusAt() (server string, skip message.Text) {
 	if s.Errors["pods"] != nil {
-		return "", "the pods could not be read"
+		return "", message.T("the pods could not be read")
 	}
-	skip = "this cluster has no monitoring (" + monitoring + " has no pod of Prometheus)"
+	skip = message.F("this cluster has no monitoring (%s has no pod of Prometheus)", monitoring)
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		if p.Namespace != monitoring || p.Labels["prometheus"] != "k8s" {
@@ -149,9 +149,9 @@ func (s *State) prometheusAt() (server, skip string) {
 			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 		})
 		if ready && p.Status.PodIP != "" {
-			return net.JoinHostPort(p.Status.PodIP, "9091"), ""
+			return net.JoinHostPort(p.Status.PodIP, "9091"), message.Text{}
 		}
-		skip = "Prometheus is not ready (" + monitoring + "/" + p.Name + ")"
+		skip = message.F("Prometheus is not ready (%s)", monitoring+"/"+p.Name)
 	}
 	return "", skip
 }
@@ -168,7 +168,7 @@ func judgeAlerts(s *State) check.Check {
 		c.Status, c.Fix = check.Skip, message.Text{}
 		return c
 	}
-	if s.Wide.Alerts.Skip != "" {
+	if s.Wide.Alerts.Skip != (message.Text{}) {
 		c.Status, c.Observed, c.Fix = check.Skip, message.F("not asked: %s", s.Wide.Alerts.Skip), message.Text{}
 		return c
 	}

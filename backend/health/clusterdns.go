@@ -23,8 +23,8 @@ const hostCIDRs = "k8s.ovn.org/host-cidrs"
 
 // Names is what the cluster's own name server says, the one that pods ask.
 type Names struct {
-	Server  string // host:port
-	Skip    string // why nobody asked
+	Server  string       // host:port
+	Skip    message.Text // why nobody asked
 	Want    []netip.Addr
 	Answers []NameAnswer
 }
@@ -51,16 +51,16 @@ func (s *State) askNames(ctx context.Context, c *kube.Cluster, o Options) {
 	}
 	s.Names.Want = nodeAddresses(s.Nodes)
 	switch {
-	case s.Names.Skip != "":
+	case s.Names.Skip != (message.Text{}):
 		return
 	case s.Names.Server == "":
-		s.Names.Skip = "the cluster has no DNS service (DNS default has no clusterIP)"
+		s.Names.Skip = message.T("the cluster has no DNS service (DNS default has no clusterIP)")
 	case domain == "":
-		s.Names.Skip = "the cluster's domain is not known"
+		s.Names.Skip = message.T("the cluster's domain is not known")
 	case len(s.Names.Want) == 0:
-		s.Names.Skip = "the node's address is not known"
+		s.Names.Skip = message.T("the node's address is not known")
 	}
-	if s.Names.Skip != "" {
+	if s.Names.Skip != (message.Text{}) {
 		return
 	}
 	login := s.host(sites[1], domain)
@@ -82,7 +82,7 @@ func (s *State) dnsService(ctx context.Context, c *kube.Cluster) string {
 	switch {
 	case err != nil && !missing(err):
 		s.Errors["dns"] = err
-		s.Names.Skip = "the DNS operator could not be read"
+		s.Names.Skip = message.T("the DNS operator could not be read")
 		return ""
 	case err != nil || d.Status.ClusterIP == "":
 		return ""
@@ -117,7 +117,7 @@ func judgeNames(s *State) check.Check {
 	if c, no := unread(s, c, "dns"); no {
 		return c
 	}
-	if s.Names.Skip != "" {
+	if s.Names.Skip != (message.Text{}) {
 		c.Status, c.Observed, c.Fix = check.Skip, message.F("not looked at: %s", s.Names.Skip), message.Text{}
 		return c
 	}
