@@ -23,7 +23,7 @@ func (h *ManualInstall) Uninstall(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := h.suited(files, message.Data("`touchdown factory unbake`")); err != nil {
+	if err := h.suited(files, message.T("`touchdown factory unbake`")); err != nil {
 		return err
 	}
 	record, err := h.record()
