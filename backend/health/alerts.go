@@ -57,26 +57,26 @@ const rollOutTime = 30 * time.Minute
 const watchdog = "Watchdog"
 
 // alertWords say in a few words what the commonest alerts of a single node mean. Others are told by their own summary.
-var alertWords = map[string]string{
-	"AlertmanagerReceiversNotConfigured":              "nobody is told of alerts: Alertmanager has no receiver",
-	"CannotRetrieveUpdates":                           "the update service does not answer; normal for a site without the internet",
-	"TelemeterClientFailures":                         "Red Hat's telemetry does not answer; normal for a site without the internet",
-	"SamplesImagestreamImportFailing":                 "images of the samples cannot be imported; normal for a site without the internet",
-	"SamplesRetriesMissingOnImagestreamImportFailing": "images of the samples cannot be imported; normal for a site without the internet",
-	"ClusterOperatorDown":                             "a service of the cluster does not work",
-	"ClusterOperatorDegraded":                         "a service of the cluster works with faults",
-	"KubePodCrashLooping":                             "a pod ends again and again",
-	"KubePodNotReady":                                 "a pod does not become ready",
-	"TargetDown":                                      "something that monitoring watches does not answer it",
-	"NodeClockNotSynchronising":                       "the node's clock follows no time server",
-	"NodeFilesystemAlmostOutOfSpace":                  "a file system of the node is almost full",
-	"NodeFilesystemSpaceFillingUp":                    "a file system of the node is filling up",
-	"SystemMemoryExceedsReservation":                  "the node's own programs use more memory than is set aside for them",
-	"etcdHighFsyncDurations":                          "the disk writes too slowly for etcd",
-	"OperatorHubSourceError":                          "a catalog of operators does not answer; installed operators run without it",
-	"HighOverallControlPlaneMemory":                   "over 60 % of the memory is used; that limit is for three nodes",
-	"PodDisruptionBudgetAtLimit":                      "a disruption budget has no room, which holds up no work on the only node",
-	"KubeAPIErrorBudgetBurn":                          "requests to the API failed or took long, as at each of its restarts",
+var alertWords = map[string]message.Text{
+	"AlertmanagerReceiversNotConfigured":              message.T("nobody is told of alerts: Alertmanager has no receiver"),
+	"CannotRetrieveUpdates":                           message.T("the update service does not answer; normal for a site without the internet"),
+	"TelemeterClientFailures":                         message.T("Red Hat's telemetry does not answer; normal for a site without the internet"),
+	"SamplesImagestreamImportFailing":                 message.T("images of the samples cannot be imported; normal for a site without the internet"),
+	"SamplesRetriesMissingOnImagestreamImportFailing": message.T("images of the samples cannot be imported; normal for a site without the internet"),
+	"ClusterOperatorDown":                             message.T("a service of the cluster does not work"),
+	"ClusterOperatorDegraded":                         message.T("a service of the cluster works with faults"),
+	"KubePodCrashLooping":                             message.T("a pod ends again and again"),
+	"KubePodNotReady":                                 message.T("a pod does not become ready"),
+	"TargetDown":                                      message.T("something that monitoring watches does not answer it"),
+	"NodeClockNotSynchronising":                       message.T("the node's clock follows no time server"),
+	"NodeFilesystemAlmostOutOfSpace":                  message.T("a file system of the node is almost full"),
+	"NodeFilesystemSpaceFillingUp":                    message.T("a file system of the node is filling up"),
+	"SystemMemoryExceedsReservation":                  message.T("the node's own programs use more memory than is set aside for them"),
+	"etcdHighFsyncDurations":                          message.T("the disk writes too slowly for etcd"),
+	"OperatorHubSourceError":                          message.T("a catalog of operators does not answer; installed operators run without it"),
+	"HighOverallControlPlaneMemory":                   message.T("over 60 % of the memory is used; that limit is for three nodes"),
+	"PodDisruptionBudgetAtLimit":                      message.T("a disruption budget has no room, which holds up no work on the only node"),
+	"KubeAPIErrorBudgetBurn":                          message.T("requests to the API failed or took long, as at each of its restarts"),
 }
 
 // readAlerts asks Prometheus itself, as OpenShift's own tests do, with a short-lived token of its service account (openshift/library-go
@@ -173,7 +173,7 @@ func judgeAlerts(s *State) check.Check {
 		return c
 	}
 	evaluated := false
-	critical, others := map[string]int{}, map[string]int{} // by text
+	critical, others := map[message.Text]int{}, map[message.Text]int{}
 	for _, a := range s.Wide.Alerts.Active {
 		severity := a.Labels["severity"]
 		switch {
@@ -182,7 +182,7 @@ func judgeAlerts(s *State) check.Check {
 			evaluated = true
 		case severity == "none" || severity == "info":
 		case s.expects(a), s.age(a.ActiveAt) < rollOutTime+a.burn():
-			c.Evidence = append(c.Evidence, a.text())
+			c.Evidence = append(c.Evidence, a.text().String())
 		case severity == "critical":
 			critical[a.text()]++
 		default:
@@ -202,7 +202,7 @@ func judgeAlerts(s *State) check.Check {
 }
 
 // text says what fires, where and what it means.
-func (a Alert) text() string {
+func (a Alert) text() message.Text {
 	where := a.Labels["namespace"]
 	for _, label := range []string{"pod", "name", "deployment", "daemonset", "statefulset", "job", "device", "instance"} {
 		if a.Labels[label] != "" {
@@ -214,6 +214,9 @@ func (a Alert) text() string {
 		where = " (" + where + ")"
 	}
 	name := a.Labels["alertname"]
-	says := cmp.Or(alertWords[name], a.Annotations["summary"], a.Annotations["description"], a.Annotations["message"])
-	return firstLine(fmt.Sprintf("%s: %s%s: %s", cmp.Or(a.Labels["severity"], "warning"), name, where, says))
+	says := alertWords[name]
+	if says == (message.Text{}) {
+		says = message.Data(firstLine(cmp.Or(a.Annotations["summary"], a.Annotations["description"], a.Annotations["message"])))
+	}
+	return message.F("%s: %s: %s", cmp.Or(a.Labels["severity"], "warning"), name+where, says)
 }

@@ -101,7 +101,7 @@ func judgeRotating(s *State) check.Check {
 	if c, no := unread(s, c, "secrets"); no {
 		return c
 	}
-	var grave, light []string
+	var grave, light []message.Text
 	var first time.Time
 	name := ""
 	for i := range s.Secrets {
@@ -117,13 +117,13 @@ func judgeRotating(s *State) check.Check {
 		}
 		switch status, text := life(from, to, s.At); status {
 		case check.Fail:
-			grave = append(grave, m.Namespace+"/"+m.Name+" "+text.String())
+			grave = append(grave, message.F("%s %s", m.Namespace+"/"+m.Name, text))
 		case check.Warn:
-			light = append(light, m.Namespace+"/"+m.Name+" "+text.String())
+			light = append(light, message.F("%s %s", m.Namespace+"/"+m.Name, text))
 		}
 	}
-	slices.Sort(grave)
-	slices.Sort(light)
+	sorted(grave)
+	sorted(light)
 	switch {
 	case name == "":
 		c.Status, c.Observed, c.Fix = check.Skip, message.T("not looked at: the cluster notes no dates"), message.Text{}

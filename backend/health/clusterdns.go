@@ -121,24 +121,24 @@ func judgeNames(s *State) check.Check {
 		c.Status, c.Observed, c.Fix = check.Skip, message.F("not looked at: %s", s.Names.Skip), message.Text{}
 		return c
 	}
-	var faults, fine []string
+	var faults, fine []message.Text
 	for _, a := range s.Names.Answers {
 		c.Evidence = append(c.Evidence, fmt.Sprintf("%s: %v %v", a.Name, a.Addrs, a.Err))
 		switch {
 		case a.Err != nil:
-			faults = append(faults, a.Name+": "+firstLine(a.Err.Error()))
+			faults = append(faults, with(message.Data(a.Name), firstLine(a.Err.Error())))
 		case len(a.Addrs) == 0:
-			faults = append(faults, a.Name+" has no address")
+			faults = append(faults, message.F("%s has no address", a.Name))
 		case !slices.ContainsFunc(a.Addrs, func(addr netip.Addr) bool { return slices.Contains(s.Names.Want, addr) }):
-			faults = append(faults, fmt.Sprintf("%s leads to %s, which is not this node (%s)", a.Name, joined(a.Addrs), joined(s.Names.Want)))
+			faults = append(faults, message.F("%s leads to %s, which is not this node (%s)", a.Name, joined(a.Addrs), joined(s.Names.Want)))
 		default:
-			fine = append(fine, a.Name+" is "+joined(a.Addrs))
+			fine = append(fine, message.F("%s is %s", a.Name, joined(a.Addrs)))
 		}
 	}
 	if len(s.Names.Answers) == 0 {
 		return absent(c)
 	}
-	return found(c, check.Fail, faults, message.Data(strings.Join(fine, "; ")))
+	return found(c, check.Fail, faults, message.Join(fine, "; "))
 }
 
 func joined(addrs []netip.Addr) string {

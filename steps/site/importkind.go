@@ -161,7 +161,11 @@ func (kind importKind) header(im *importer, main spot) *Error {
 		if version.node == nil {
 			where.node = main.node
 		}
-		return im.place(where).at("apiVersion", fault(message.T("check that it is the right file"), message.F("is not %s", strings.Join(kind.versions, " or "))))
+		not := message.F("is not %s", kind.versions[0])
+		if len(kind.versions) > 1 {
+			not = message.F("is not %s or %s", kind.versions[0], strings.Join(kind.versions[1:], ", "))
+		}
+		return im.place(where).at("apiVersion", fault(message.T("check that it is the right file"), not))
 	}
 	im.use(version)
 	im.use(main.get("kind"))
