@@ -30,14 +30,6 @@ func (l *link) bundle(save func([]byte) (string, error)) tea.Cmd {
 	}
 }
 
-// newBundled shows where a support bundle is, and all of its SHA-256.
-func newBundled(d *desk, msg docMsg) *reader {
-	return &reader{base: base{d}, key: "bundle", what: bundledText, lines: bundledLines(msg)}
-}
-
-// bundledText is what a reader shows that tells of a bundle.
-const bundledText engine.Document = "bundled"
-
 // bundledLines tell where a bundle is. Its SHA-256 stands in groups of eight, as people read it to each other.
 func bundledLines(msg docMsg) []string {
 	lines := []string{t("bundle.saved", msg.saved), "", t("bundle.sum")}
