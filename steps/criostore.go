@@ -25,7 +25,7 @@ func leftOut(s images.Seeded) Check {
 		if len(gone.Names) > 0 {
 			name = gone.Names[0]
 		}
-		c.Evidence = append(c.Evidence, name+": "+gone.Why)
+		c.Evidence = append(c.Evidence, name+": "+gone.Why.String())
 	}
 	return c
 }

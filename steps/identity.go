@@ -50,7 +50,7 @@ func (*copyCheck) Run(ctx context.Context, node *backend.Node, report Report) er
 		if choice.Shared == "" {
 			return ledger.Copy(clashes)
 		}
-		ch.Status, ch.Observed = check.Warn, message.F("%s. Allowed: %s", clashes[0].String(), choice.Shared)
+		ch.Status, ch.Observed = check.Warn, message.F("%s. Allowed: %s", clashes[0].Text(), choice.Shared)
 		ch.Fix = message.T("Both nodes use the same keys: access to one is access to both.")
 	}
 	report.Check(ch)

@@ -143,7 +143,7 @@ func (s *LocalNames) prove(ctx context.Context, report Report, z dns.Zone, domai
 	for _, d := range domains {
 		names = append(names, dns.Names(d)...)
 	}
-	report.Progress(Progress{Total: int64(len(names)), Unit: "names", Waiting: message.F("the node to answer for %s", strings.Join(domains, " and "))})
+	report.Progress(Progress{Total: int64(len(names)), Unit: "names", Waiting: message.F("the node to answer for %s", strings.Join(domains, ", "))})
 	if err := dns.Prove(ctx, z, names, s.Server, bootAnswers); err != nil {
 		return fmt.Errorf("asking for the names: %w", err)
 	}

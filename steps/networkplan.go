@@ -41,7 +41,7 @@ func listText(list []string) message.Text {
 func portsText(s network.Settings) message.Text {
 	text := message.Data(s.Interface)
 	if len(s.Bond.Ports) > 0 {
-		text = message.F("%s of %s", s.Bond.Mode, strings.Join(s.Bond.Ports, " and "))
+		text = message.F("%s of %s", s.Bond.Mode, strings.Join(s.Bond.Ports, ", "))
 	}
 	if s.VLAN > 0 {
 		text = message.F("%s, VLAN %d", text, s.VLAN)

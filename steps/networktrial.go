@@ -159,11 +159,14 @@ func (s *Network) lookOnce(ctx context.Context, node *backend.Node, plan *networ
 // doubts are what speaks against keeping the settings.
 type doubts []Check
 
-func (d doubts) text() string {
+func (d doubts) text() message.Text {
 	if len(d) == 0 {
-		return "Everything answers."
+		return message.T("Everything answers.")
 	}
-	return d[0].Title.String() + ": " + strings.TrimSuffix(d[0].Observed.String(), ".") + "."
+	if strings.HasSuffix(d[0].Observed.String(), ".") {
+		return message.F("%s: %s", d[0].Title, d[0].Observed)
+	}
+	return message.F("%s: %s.", d[0].Title, d[0].Observed)
 }
 
 func (d doubts) problem() *problem.Problem {

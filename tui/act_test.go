@@ -123,6 +123,12 @@ func TestBundleGoesOntoAStick(t *testing.T) {
 	b.fake.stick = &chosen.Saved{Volume: "MINE (sdb1)", File: "touchdown-support.tar.gz", Bytes: 5 << 10, SHA256: strings.Repeat("0a", 32)}
 	b.press("p", "enter")
 	b.shows("Support bundle: MINE (sdb1) touchdown-support.tar.gz, 6 kB")
+	half := "  0a0a0a0a  0a0a0a0a  0a0a0a0a  0a0a0a0a"
+	b.shows("All of its SHA-256:")
+	if n := strings.Count(b.screen(), half); n != 2 {
+		t.Errorf("%d halves of the SHA-256", n)
+	}
+	b.press("enter")
 	b.fake.stick = nil
 	b.press("p", "enter")
 	b.shows("Support bundle: /var/tmp")
@@ -132,6 +138,10 @@ func TestBundleGoesOntoAStick(t *testing.T) {
 	p, _ := startPlain(t, f)
 	p.after(t, "to take control", "control")
 	p.printed(t, "Support summary on this line")
+	f.stick = &chosen.Saved{Volume: "MINE (sdb1)", File: "touchdown-support.tar.gz", Bytes: 5 << 10, SHA256: strings.Repeat("0a", 32)}
+	p.after(t, "Number: ", "5")
+	p.printed(t, "All of its SHA-256:")
+	p.printed(t, half)
 	p.after(t, "Number: ", "8")
 	p.printed(t, "Record this terminal")
 	p.printed(t, "bundle")

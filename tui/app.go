@@ -146,6 +146,8 @@ func (a *app) gotDocument(msg docMsg) {
 	a.flash = t("bundle.saved", msg.saved)
 	if msg.failed != nil {
 		a.flash = a.explain(msg.failed)
+	} else if a.over == nil && msg.sum != "" {
+		a.over = newBundled(a.desk, msg)
 	}
 }
 

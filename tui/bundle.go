@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -25,6 +26,19 @@ func (l *link) bundle(save func([]byte) (string, error)) tea.Cmd {
 		if errors.Is(err, engine.ErrNotFound) {
 			return l.export(engine.Bundle, save)()
 		}
-		return docMsg{what: engine.Bundle, saved: t("bundle.where", on.Volume+" "+on.File, on.Bytes/1024+1, fmt.Sprintf("%.12s", on.SHA256)), failed: err}
+		return docMsg{what: engine.Bundle, saved: t("bundle.where", on.Volume+" "+on.File, on.Bytes/1024+1, fmt.Sprintf("%.12s", on.SHA256)), sum: on.SHA256, failed: err}
 	}
+}
+
+// bundledLines tell where a bundle is. Its SHA-256 stands in groups of eight, as people read it to each other.
+func bundledLines(msg docMsg) []string {
+	lines := []string{t("bundle.saved", msg.saved), "", t("bundle.sum")}
+	for half := range slices.Chunk([]byte(msg.sum), 32) {
+		line := ""
+		for group := range slices.Chunk(half, 8) {
+			line += "  " + string(group)
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }

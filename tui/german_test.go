@@ -144,6 +144,8 @@ func TestWalkInGerman(t *testing.T) {
 		at("Code für das Telefon: RLT-DNS")
 		b.press("p", "enter")
 		at("Support-Paket: /var/tmp")
+		at("Die ganze SHA-256:")
+		b.press("enter")
 		b.press("u", "enter")
 		at("Alles rückgängig machen?")
 		b.press("esc")

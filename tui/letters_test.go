@@ -86,6 +86,7 @@ func TestLettersReachEverything(t *testing.T) {
 	becomes(failed)
 	press("p", "enter")
 	b.shows("Support bundle: /var/tmp")
+	press("b")
 	press("u", "enter", "tab", "'sno-042", "enter")
 	did(engine.Undo)
 	becomes(finished)

@@ -2,6 +2,8 @@ package tui
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -286,10 +288,11 @@ func (l *link) export(what engine.Document, save func([]byte) (string, error)) t
 		ctx, cancel := context.WithTimeout(l.ctx, workTimeout)
 		defer cancel()
 		data, err := l.session.Export(ctx, what)
-		saved := ""
+		msg := docMsg{what: what, data: data, failed: err}
 		if err == nil && save != nil {
-			saved, err = save(data)
+			msg.saved, msg.failed = save(data)
+			msg.sum = fmt.Sprintf("%x", sha256.Sum256(data))
 		}
-		return docMsg{what, data, saved, err}
+		return msg
 	}
 }

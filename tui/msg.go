@@ -56,6 +56,7 @@ type (
 		what   engine.Document
 		data   []byte
 		saved  string
+		sum    string // SHA-256 of what was saved, in hexadecimal
 		failed error
 	}
 	keyboardMsg struct { // the layouts of the keyboard were looked up, or one was loaded

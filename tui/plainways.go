@@ -84,7 +84,7 @@ func (p *prompts) trouble() error {
 		return shows(name, func() { p.act(engine.Action{Verb: verb}) })
 	}
 	undo := p.sure("undo", t("undo.title"), t("undo.text"), engine.Action{Verb: engine.Undo})
-	rest := []wayOn{undo, shows("bundle", func() { p.write(p.bundled()) }), shows("log", func() { plainRecords(p, false) })}
+	rest := []wayOn{undo, shows("bundle", func() { p.write(p.bundled()...) }), shows("log", func() { plainRecords(p, false) })}
 	ways := []wayOn{p.sure("continue", t("lost.title"), t("lost.text"), engine.Action{Verb: engine.Retry}), does("edit", engine.Edit)}
 	if !lost {
 		skip := p.sure("skip", t("skip.title", step.Title), t("skip.text"), engine.Action{Verb: engine.Skip, Step: step.ID})
@@ -110,12 +110,12 @@ func (p *prompts) unlock() error {
 	return err
 }
 
-func (p *prompts) bundled() string {
+func (p *prompts) bundled() []string {
 	msg, ok := p.link.bundle(p.save)().(docMsg)
 	if !ok || msg.failed != nil {
-		return p.explain(msg.failed)
+		return []string{p.explain(msg.failed)}
 	}
-	return t("bundle.saved", msg.saved)
+	return bundledLines(msg)
 }
 
 // plainSummary prints what a terminal records for support, on a line that has neither network nor stick.
@@ -168,7 +168,7 @@ func (p *prompts) finish() error {
 	case done:
 		ways = append(ways, sure("undo", engine.Undo), sure("handover", engine.HandOver), wayOn{"logIn", func() error { return plainLogIn(p) }})
 	}
-	ways = append(ways, shows("bundle", func() { p.write(p.bundled()) }), shows("log", func() { plainRecords(p, false) }),
+	ways = append(ways, shows("bundle", func() { p.write(p.bundled()...) }), shows("log", func() { plainRecords(p, false) }),
 		sure("reboot", engine.Reboot), sure("powerOff", engine.PowerOff), document("inventory", engine.Inventory))
 	if again := sure("move", engine.Edit); !p.snap.Locked {
 		if line {

@@ -245,6 +245,7 @@ var sentences = map[string]string{
 	"bundle.saved":  "Support bundle: %s",
 	"plain.summary": "Record this terminal, and give support the record: touchdown report bundle --read RECORD makes files of it.",
 	"bundle.where":  "%s, %d kB, SHA-256 begins %s",
+	"bundle.sum":    "All of its SHA-256:",
 
 	"dashboard.done.factory": "This node is checked and sealed. The work took %s.",
 

@@ -101,6 +101,14 @@ func newEvidence(d *desk, f finding) *reader {
 	return &reader{base: base{d}, key: "evidence", what: evidenceOf, lines: lines}
 }
 
+// newBundled shows where a support bundle is, and all of its SHA-256.
+func newBundled(d *desk, msg docMsg) *reader {
+	return &reader{base: base{d}, key: "bundle", what: bundledText, lines: bundledLines(msg)}
+}
+
+// bundledText is what a reader shows that tells of a bundle.
+const bundledText engine.Document = "bundled"
+
 func newReader(d *desk, key string, what engine.Document) (screen, tea.Cmd) {
 	r := &reader{base: base{d}, key: key, what: what, lines: []string{t(key + ".loading")}}
 	return r, d.link.export(what, nil)

@@ -64,12 +64,12 @@ func Check(p Pair, names, also []string, now time.Time) (leaf *x509.Certificate,
 }
 
 // someOf keeps a list that someone else wrote short.
-func someOf(names []string) string {
+func someOf(names []string) message.Text {
 	const most = 5
 	if len(names) <= most {
-		return fmt.Sprintf("%.200s", strings.Join(names, ", "))
+		return message.Data(fmt.Sprintf("%.200s", strings.Join(names, ", ")))
 	}
-	return fmt.Sprintf("%.200s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	return message.F("%s and %d more", fmt.Sprintf("%.200s", strings.Join(names[:most], ", ")), len(names)-most)
 }
 
 // covers reports whether the leaf is for a name, which may be a wildcard.

@@ -6,7 +6,6 @@ import (
 	"crypto/elliptic"
 	"crypto/rsa"
 	"crypto/x509"
-	"fmt"
 
 	"touchdown/backend/message"
 
@@ -21,20 +20,20 @@ const leastRSA = 2048
 // validateCertSignatureAlgorithms, since release-4.16: a cluster before that would lose its router at the update).
 // A signature of a certificate by its own key is not looked at there either.
 func checkStrength(p *parsed) error {
-	what := ""
+	var what message.Text
 	switch key := p.key.Public().(type) {
 	case *rsa.PublicKey:
 		if bits := key.N.BitLen(); bits < leastRSA {
-			what = fmt.Sprintf("an RSA key of %d bits", bits)
+			what = message.F("an RSA key of %d bits", bits)
 		}
 	case *ecdsa.PublicKey:
 		if key.Curve == elliptic.P224() {
-			what = "an ECDSA key of the curve P-224"
+			what = message.T("an ECDSA key of the curve P-224")
 		}
 	default:
-		what = fmt.Sprintf("a key of the kind %s", p.leaf().PublicKeyAlgorithm)
+		what = message.F("a key of the kind %s", p.leaf().PublicKeyAlgorithm)
 	}
-	if what != "" {
+	if what != (message.Text{}) {
 		return &problem.Problem{
 			Code:    "CERT-KEY",
 			Summary: message.F("The certificate has %s, which OpenShift's router does not serve.", what),

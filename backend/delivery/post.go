@@ -8,7 +8,6 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -133,12 +132,12 @@ func dial(t Target) (http.RoundTripper, error) {
 
 // short is an error for a person. That of net/http names the address, which may be secret; what a server wrote may be hostile, and may
 // repeat a secret that it was sent.
-func short(err error, secrets ...string) string {
+func short(err error, secrets ...string) message.Text {
 	if e, ok := errors.AsType[*url.Error](err); ok {
 		err = e.Err
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Sprintf("no answer within %s", perTry)
+		return message.F("no answer within %s", perTry)
 	}
 	said := strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -150,5 +149,5 @@ func short(err error, secrets ...string) string {
 		said = strings.ReplaceAll(said, secret, "<secret>")
 	}
 	text := []rune(said)
-	return string(text[:min(len(text), mostError)])
+	return message.Data(string(text[:min(len(text), mostError)]))
 }

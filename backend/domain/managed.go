@@ -57,7 +57,7 @@ func managed(ctx context.Context, c *kube.Cluster) error {
 		if err != nil {
 			return err
 		}
-		if why != "" {
+		if why != (message.Text{}) {
 			return &problem.Problem{
 				Code:    "CVR-REST",
 				Summary: message.F("The operator %s does not run, so the new names would not be served: %s.", m.name, why),

@@ -184,7 +184,7 @@ func (g *gate) operators(all []configv1.ClusterOperator, e *evidence) (p kube.Pr
 			continue
 		}
 		p.Total++
-		if why := kube.OperatorPending(&all[i]); why != "" {
+		if why := kube.OperatorPending(&all[i]); why != (message.Text{}) {
 			pending = append(pending, message.F("operator %s", why))
 		} else {
 			p.Done++

@@ -72,9 +72,9 @@ func listens(router map[string]any) error {
 	if kind == "" || kind == "HostNetwork" && (!given || port == 0 || port == 443) {
 		return nil
 	}
-	where := kind
+	where := message.Data(kind)
 	if kind == "HostNetwork" {
-		where = fmt.Sprintf("%s, port %d", kind, port)
+		where = message.F("%s, port %d", kind, port)
 	}
 	return &problem.Problem{
 		Code:    "RTR-443",

@@ -131,11 +131,11 @@ func (t *Trust) judge(signatures []dsse.Signature, signed []byte) (signer string
 }
 
 // name shows a key's id as an envelope says it, when it looks like one.
-func name(id string) string {
+func name(id string) message.Text {
 	if isKeyID(id) {
-		return id
+		return message.Data(id)
 	}
-	return "(without a valid id)"
+	return message.T("(without a valid id)")
 }
 
 func refusal(code string, summary, fix message.Text) error {

@@ -68,7 +68,7 @@ func DisableCatalogs(ctx context.Context, c *kube.Cluster, names []string, save 
 		_, err = c.Pages(ctx, kube.Ref{Version: "v1", Resource: "pods", Namespace: marketplace}, catalogPods+" in ("+strings.Join(names, ",")+")",
 			func(pod map[string]any) {
 				meta, _ := pod["metadata"].(map[string]any)
-				left = append(left, fmt.Sprint("pod ", meta["name"]))
+				left = append(left, fmt.Sprint("pod/", meta["name"]))
 			})
 		return kube.Progress{Waiting: message.F("the marketplace operator to remove %s", strings.Join(left, ", "))}, err == nil && len(left) == 0, err
 	})

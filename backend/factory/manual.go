@@ -70,7 +70,7 @@ func (h *ManualInstall) files() (files []File, units []string, err error) {
 }
 
 // suited refuses machines whose units come through the cluster, and those that systemd does not run.
-func (h *ManualInstall) suited(files []File, through string) error {
+func (h *ManualInstall) suited(files []File, through message.Text) error {
 	for _, f := range files {
 		if host.Managed(h.Host, f.Path) {
 			return &problem.Problem{
@@ -92,7 +92,7 @@ func (h *ManualInstall) Install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := h.suited(files, "`touchdown factory bake` brings this version"); err != nil {
+	if err := h.suited(files, message.T("`touchdown factory bake` brings this version")); err != nil {
 		return err
 	}
 	if !h.Host.Exists(h.Cluster) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 )
 
 // lineScript gives a line back to the kernel's messages; it goes last, after the consoles that need it.
@@ -22,7 +23,7 @@ func (h *ManualInstall) Uninstall(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := h.suited(files, "`touchdown factory unbake`"); err != nil {
+	if err := h.suited(files, message.T("`touchdown factory unbake`")); err != nil {
 		return err
 	}
 	record, err := h.record()

@@ -108,14 +108,14 @@ func (d *differences) value(v value) {
 	switch {
 	case v.then == v.now:
 		return
-	case v.then == "":
+	case v.then == (message.Text{}):
 		d.unread = append(d.unread, message.F("%s: not known at the factory", v.what))
 		return
-	case v.now == "":
+	case v.now == (message.Text{}):
 		d.unread = append(d.unread, message.F("%s: not known now", v.what))
 		return
 	}
-	c := shippedCheck(d.name(v.id, v.of, v.then, v.now), v.title)
+	c := shippedCheck(d.name(v.id, v.of, v.then.String(), v.now.String()), v.title)
 	d.tell(c, v.verdict, message.F("%s was %s and is %s now", v.what, v.then, v.now), v.fix)
 }
 
@@ -133,7 +133,7 @@ type value struct {
 	title     message.Text
 	what      message.Text // the beginning of the sentence
 	fix       message.Text
-	then, now string
+	then, now message.Text
 }
 
 // kind is a kind of parts, with the sentences that only differ in the part.

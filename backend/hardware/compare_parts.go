@@ -67,25 +67,34 @@ func (d *differences) machine(then, now *Inventory) {
 	board := message.T("Check that this is the machine that was shipped. Accept another board with your name and a reason.")
 	setup := message.T("Put the setting in the firmware back as the factory had it, or accept it with your name and a reason.")
 	update := message.T("Accept the other version with your name and a reason, or install the factory's version.")
-	cpu := func(i *Inventory) string {
+	cpu := func(i *Inventory) message.Text {
 		if i.CPU.Threads == 0 {
-			return ""
+			return message.Text{}
 		}
-		return fmt.Sprintf("%s, %s, %s, %s", orUnknown(i.CPU.Model), plural(i.CPU.Sockets, "socket"), plural(i.CPU.Cores, "core"), plural(i.CPU.Threads, "thread"))
+		return message.F("%s, %s, %s, %s", named(i.CPU.Model), message.N(i.CPU.Sockets, "%d socket", "%d sockets"),
+			message.N(i.CPU.Cores, "%d core", "%d cores"), message.N(i.CPU.Threads, "%d thread", "%d threads"))
 	}
 	for _, v := range []value{
-		{"serial", check.Fail, "", message.T("As shipped: serial number"), message.T("The machine's serial number"), board, then.Product.Serial, now.Product.Serial},
-		{"model", check.Fail, "", message.T("As shipped: model"), message.T("The machine's model"), board, model(then.Product), model(now.Product)},
-		{"board", check.Fail, "", message.T("As shipped: board"), message.T("The serial number of the board"), board, then.Board.Serial, now.Board.Serial},
-		{"chassis", check.Fail, "", message.T("As shipped: chassis"), message.T("The serial number of the chassis"), board, then.Chassis.Serial, now.Chassis.Serial},
+		{"serial", check.Fail, "", message.T("As shipped: serial number"), message.T("The machine's serial number"), board, message.Data(then.Product.Serial), message.Data(now.Product.Serial)},
+		{"model", check.Fail, "", message.T("As shipped: model"), message.T("The machine's model"), board, message.Data(model(then.Product)), message.Data(model(now.Product))},
+		{"board", check.Fail, "", message.T("As shipped: board"), message.T("The serial number of the board"), board, message.Data(then.Board.Serial), message.Data(now.Board.Serial)},
+		{"chassis", check.Fail, "", message.T("As shipped: chassis"), message.T("The serial number of the chassis"), board, message.Data(then.Chassis.Serial), message.Data(now.Chassis.Serial)},
 		{"cpu", check.Fail, "", message.T("As shipped: processor"), message.T("The processor"), setup, cpu(then), cpu(now)},
-		{"bios", check.Warn, "", message.T("As shipped: firmware (BIOS)"), message.T("The firmware (BIOS)"), update, then.Product.BIOS, now.Product.BIOS},
-		{"boot", check.Warn, "", message.T("As shipped: boot mode"), message.T("The boot mode"), setup, then.Firmware.Boot, now.Firmware.Boot},
-		{"secure-boot", check.Warn, "", message.T("As shipped: Secure Boot"), message.T("Secure Boot"), setup, then.Firmware.SecureBoot, now.Firmware.SecureBoot},
-		{"tpm", check.Warn, "", message.T("As shipped: security chip (TPM)"), message.T("The security chip (TPM)"), setup, known(then.Firmware.TPM), known(now.Firmware.TPM)},
+		{"bios", check.Warn, "", message.T("As shipped: firmware (BIOS)"), message.T("The firmware (BIOS)"), update, message.Data(then.Product.BIOS), message.Data(now.Product.BIOS)},
+		{"boot", check.Warn, "", message.T("As shipped: boot mode"), message.T("The boot mode"), setup, message.Data(then.Firmware.Boot), message.Data(now.Firmware.Boot)},
+		{"secure-boot", check.Warn, "", message.T("As shipped: Secure Boot"), message.T("Secure Boot"), setup, firmwareWord(then.Firmware.SecureBoot), firmwareWord(now.Firmware.SecureBoot)},
+		{"tpm", check.Warn, "", message.T("As shipped: security chip (TPM)"), message.T("The security chip (TPM)"), setup, chip(then), chip(now)},
 	} {
 		d.value(v)
 	}
+}
+
+// chip is the version of the TPM, no text where nobody could tell.
+func chip(i *Inventory) message.Text {
+	if i.Firmware.TPM == "none" {
+		return message.T("none")
+	}
+	return message.Data(known(i.Firmware.TPM))
 }
 
 func model(p Product) string { return strings.TrimSpace(p.Vendor + " " + p.Name) }
@@ -108,8 +117,8 @@ func (d *differences) disks(then, now *Inventory) {
 	}
 	for _, p := range d.list(diskKind(), parts(a), parts(b)) {
 		d.value(value{
-			id: "disk-firmware", verdict: check.Warn, of: a[p.then].Serial, title: message.T("As shipped: firmware of a disk"), then: a[p.then].Firmware, now: b[p.now].Firmware,
-			what: message.F("The firmware of the disk with serial number %s", orUnknown(a[p.then].Serial)),
+			id: "disk-firmware", verdict: check.Warn, of: a[p.then].Serial, title: message.T("As shipped: firmware of a disk"), then: message.Data(a[p.then].Firmware), now: message.Data(b[p.now].Firmware),
+			what: message.F("The firmware of the disk with serial number %s", named(a[p.then].Serial)),
 			fix:  message.T("Accept the other version with your name and a reason, or install the factory's version."),
 		})
 	}
@@ -145,8 +154,8 @@ func (d *differences) nics(then, now *Inventory) {
 		}
 		told[card] = true
 		d.value(value{
-			id: "nic-firmware", verdict: check.Warn, of: x.MAC, title: message.T("As shipped: firmware of a network card"), then: x.Firmware, now: y.Firmware,
-			what: message.F("The firmware of the network port with MAC %s", orUnknown(x.MAC)),
+			id: "nic-firmware", verdict: check.Warn, of: x.MAC, title: message.T("As shipped: firmware of a network card"), then: message.Data(x.Firmware), now: message.Data(y.Firmware),
+			what: message.F("The firmware of the network port with MAC %s", named(x.MAC)),
 			fix:  message.T("Accept the other version with your name and a reason, or install the factory's version."),
 		})
 	}
@@ -175,7 +184,7 @@ func (d *differences) withoutPassedOn(all, others []NIC, other *Inventory) []NIC
 			return false
 		}
 		left = slices.Delete(left, at, at+1)
-		d.unread = append(d.unread, message.F("the network port with MAC %s at %s: the card is there, a pod may have the port", orUnknown(n.MAC), orUnknown(n.PCI)))
+		d.unread = append(d.unread, message.F("the network port with MAC %s at %s: the card is there, a pod may have the port", named(n.MAC), named(n.PCI)))
 		return true
 	})
 }
@@ -223,7 +232,7 @@ func (d *differences) memory(then, now *Inventory) {
 		verdict = check.Fail
 	}
 	d.value(value{
-		id: "memory", verdict: verdict, title: message.T("As shipped: memory"), what: message.T("The memory that the system sees"), then: size(then), now: size(now),
+		id: "memory", verdict: verdict, title: message.T("As shipped: memory"), what: message.T("The memory that the system sees"), then: message.Data(size(then)), now: message.Data(size(now)),
 		fix: message.T("Check that every memory module is seated and seen by the firmware."),
 	})
 }

@@ -7,13 +7,13 @@ import (
 )
 
 // bay is where a part is plugged in, in the machine's words.
-func (p part) bay() string { return orUnknown(p.place) }
+func (p part) bay() message.Text { return named(p.place) }
 
 // serial is the number of a part.
-func (p part) serial() string { return orUnknown(p.number()) }
+func (p part) serial() message.Text { return named(p.number()) }
 
 // model is what kind of part it is.
-func (p part) model() string { return orUnknown(cmp.Or(p.name, p.like)) }
+func (p part) model() message.Text { return named(cmp.Or(p.name, p.like)) }
 
 func diskKind() kind {
 	return kind{

@@ -272,6 +272,14 @@ func (i *Inventory) Summary() []string {
 	return lines
 }
 
+// named is a name, or that there is none.
+func named(s string) message.Text {
+	if s == "" {
+		return message.T("unknown")
+	}
+	return message.Data(s)
+}
+
 func orUnknown(s string) string {
 	if s == "" {
 		return "unknown"

@@ -61,7 +61,7 @@ func judgeCPU(i *Inventory, b Bound) check.Check {
 	if i.CPU.Threads == 0 {
 		return skipped(c, i.why("cpu"))
 	}
-	c.Observed = message.F("%d threads on %d cores, %s", i.CPU.Threads, i.CPU.Cores, orUnknown(i.CPU.Model))
+	c.Observed = message.F("%d threads on %d cores, %s", i.CPU.Threads, i.CPU.Cores, named(i.CPU.Model))
 	return atLeast(c, int64(i.CPU.Threads), b)
 }
 

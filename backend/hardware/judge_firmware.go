@@ -25,6 +25,8 @@ func firmwareWord(told string) message.Text {
 		return message.T("off")
 	case "not supported":
 		return message.T("not supported")
+	case "unknown":
+		return message.T("unknown")
 	}
 	return message.Data(told)
 }

@@ -26,7 +26,7 @@ import (
 
 // Alerts is what the cluster's own monitoring says.
 type Alerts struct {
-	Skip    string // why nobody asked
+	Skip    message.Text // why nobody asked
 	Active  []Alert
 	OwnTime bool // as in Options
 }
@@ -58,26 +58,26 @@ const rollOutTime = 30 * time.Minute
 const watchdog = "Watchdog"
 
 // alertWords say in a few words what the commonest alerts of a single node mean. Others are told by their own summary.
-var alertWords = map[string]string{
-	"AlertmanagerReceiversNotConfigured":              "nobody is told of alerts: Alertmanager has no receiver",
-	"CannotRetrieveUpdates":                           "the update service does not answer; normal for a site without the internet",
-	"TelemeterClientFailures":                         "Red Hat's telemetry does not answer; normal for a site without the internet",
-	"SamplesImagestreamImportFailing":                 "images of the samples cannot be imported; normal for a site without the internet",
-	"SamplesRetriesMissingOnImagestreamImportFailing": "images of the samples cannot be imported; normal for a site without the internet",
-	"ClusterOperatorDown":                             "a service of the cluster does not work",
-	"ClusterOperatorDegraded":                         "a service of the cluster works with faults",
-	"KubePodCrashLooping":                             "a pod ends again and again",
-	"KubePodNotReady":                                 "a pod does not become ready",
-	"TargetDown":                                      "something that monitoring watches does not answer it",
-	"NodeClockNotSynchronising":                       "the node's clock follows no time server; normal where the site has none",
-	"NodeFilesystemAlmostOutOfSpace":                  "a file system of the node is almost full",
-	"NodeFilesystemSpaceFillingUp":                    "a file system of the node is filling up",
-	"SystemMemoryExceedsReservation":                  "the node's own programs use more memory than is set aside for them",
-	"etcdHighFsyncDurations":                          "the disk writes too slowly for etcd",
-	"OperatorHubSourceError":                          "a catalog of operators does not answer; installed operators run without it",
-	"HighOverallControlPlaneMemory":                   "over 60 % of the memory is used; that limit is for three nodes",
-	"PodDisruptionBudgetAtLimit":                      "a disruption budget has no room, which holds up no work on the only node",
-	"KubeAPIErrorBudgetBurn":                          "requests to the API failed or took long, as at each of its restarts",
+var alertWords = map[string]message.Text{
+	"AlertmanagerReceiversNotConfigured":              message.T("nobody is told of alerts: Alertmanager has no receiver"),
+	"CannotRetrieveUpdates":                           message.T("the update service does not answer; normal for a site without the internet"),
+	"TelemeterClientFailures":                         message.T("Red Hat's telemetry does not answer; normal for a site without the internet"),
+	"SamplesImagestreamImportFailing":                 message.T("images of the samples cannot be imported; normal for a site without the internet"),
+	"SamplesRetriesMissingOnImagestreamImportFailing": message.T("images of the samples cannot be imported; normal for a site without the internet"),
+	"ClusterOperatorDown":                             message.T("a service of the cluster does not work"),
+	"ClusterOperatorDegraded":                         message.T("a service of the cluster works with faults"),
+	"KubePodCrashLooping":                             message.T("a pod ends again and again"),
+	"KubePodNotReady":                                 message.T("a pod does not become ready"),
+	"TargetDown":                                      message.T("something that monitoring watches does not answer it"),
+	"NodeClockNotSynchronising":                       message.T("the node's clock follows no time server; normal where the site has none"),
+	"NodeFilesystemAlmostOutOfSpace":                  message.T("a file system of the node is almost full"),
+	"NodeFilesystemSpaceFillingUp":                    message.T("a file system of the node is filling up"),
+	"SystemMemoryExceedsReservation":                  message.T("the node's own programs use more memory than is set aside for them"),
+	"etcdHighFsyncDurations":                          message.T("the disk writes too slowly for etcd"),
+	"OperatorHubSourceError":                          message.T("a catalog of operators does not answer; installed operators run without it"),
+	"HighOverallControlPlaneMemory":                   message.T("over 60 % of the memory is used; that limit is for three nodes"),
+	"PodDisruptionBudgetAtLimit":                      message.T("a disruption budget has no room, which holds up no work on the only node"),
+	"KubeAPIErrorBudgetBurn":                          message.T("requests to the API failed or took long, as at each of its restarts"),
 }
 
 // readAlerts asks Prometheus itself, as OpenShift's own tests do, with a short-lived token of its service account (openshift/library-go
@@ -136,11 +136,11 @@ func askAlerts(ctx context.Context, server, token string, roots *x509.CertPool) 
 }
 
 // prometheusAt is where a ready Prometheus of the platform listens for those who may ask it, or why nobody can be asked.
-func (s *State) prometheusAt() (server, skip string) {
+func (s *State) prometheusAt() (server string, skip message.Text) {
 	if s.Errors["pods"] != nil {
-		return "", "the pods could not be read"
+		return "", message.T("the pods could not be read")
 	}
-	skip = "this cluster has no monitoring (" + monitoring + " has no pod of Prometheus)"
+	skip = message.F("this cluster has no monitoring (%s has no pod of Prometheus)", monitoring)
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		if p.Namespace != monitoring || p.Labels["prometheus"] != "k8s" {
@@ -150,9 +150,9 @@ func (s *State) prometheusAt() (server, skip string) {
 			return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 		})
 		if ready && p.Status.PodIP != "" {
-			return net.JoinHostPort(p.Status.PodIP, "9091"), ""
+			return net.JoinHostPort(p.Status.PodIP, "9091"), message.Text{}
 		}
-		skip = "Prometheus is not ready (" + monitoring + "/" + p.Name + ")"
+		skip = message.F("Prometheus is not ready (%s)", monitoring+"/"+p.Name)
 	}
 	return "", skip
 }
@@ -169,12 +169,12 @@ func judgeAlerts(s *State) check.Check {
 		c.Status, c.Fix = check.Skip, message.Text{}
 		return c
 	}
-	if s.Wide.Alerts.Skip != "" {
+	if s.Wide.Alerts.Skip != (message.Text{}) {
 		c.Status, c.Observed, c.Fix = check.Skip, message.F("not asked: %s", s.Wide.Alerts.Skip), message.Text{}
 		return c
 	}
 	evaluated := false
-	critical, others := map[string]int{}, map[string]int{} // by text
+	critical, others := map[message.Text]int{}, map[message.Text]int{}
 	for _, a := range s.Wide.Alerts.Active {
 		severity := a.Labels["severity"]
 		switch {
@@ -183,7 +183,7 @@ func judgeAlerts(s *State) check.Check {
 			evaluated = true
 		case severity == "none" || severity == "info":
 		case s.expects(a), s.age(a.ActiveAt) < rollOutTime+a.burn():
-			c.Evidence = append(c.Evidence, a.text())
+			c.Evidence = append(c.Evidence, a.text().String())
 		case severity == "critical":
 			critical[a.text()]++
 		default:
@@ -203,7 +203,7 @@ func judgeAlerts(s *State) check.Check {
 }
 
 // text says what fires, where and what it means.
-func (a Alert) text() string {
+func (a Alert) text() message.Text {
 	where := a.Labels["namespace"]
 	for _, label := range []string{"pod", "name", "deployment", "daemonset", "statefulset", "job", "device", "instance"} {
 		if a.Labels[label] != "" {
@@ -215,6 +215,9 @@ func (a Alert) text() string {
 		where = " (" + where + ")"
 	}
 	name := a.Labels["alertname"]
-	says := cmp.Or(alertWords[name], a.Annotations["summary"], a.Annotations["description"], a.Annotations["message"])
-	return firstLine(fmt.Sprintf("%s: %s%s: %s", cmp.Or(a.Labels["severity"], "warning"), name, where, says))
+	says := alertWords[name]
+	if says == (message.Text{}) {
+		says = message.Data(firstLine(cmp.Or(a.Annotations["summary"], a.Annotations["description"], a.Annotations["message"])))
+	}
+	return message.F("%s: %s: %s", cmp.Or(a.Labels["severity"], "warning"), name+where, says)
 }

@@ -26,16 +26,16 @@ const (
 
 // life judges a certificate's validity at a moment. A short-lived one is fine until half of its life, which is when
 // the cluster renews it, and a bit.
-func life(from, to, at time.Time) (check.Status, string) {
-	until := "valid until " + to.UTC().Format(time.DateOnly)
+func life(from, to, at time.Time) (check.Status, message.Text) {
+	until := message.F("valid until %s", to.UTC().Format(time.DateOnly))
 	switch whole, left := to.Sub(from), to.Sub(at); {
 	case left <= 0:
-		return check.Fail, "expired on " + to.UTC().Format(time.DateOnly)
+		return check.Fail, message.F("expired on %s", to.UTC().Format(time.DateOnly))
 	case !from.IsZero() && at.Before(from):
-		return check.Fail, "not valid before " + from.UTC().Format("2006-01-02 15:04 UTC")
+		return check.Fail, message.F("not valid before %s", from.UTC().Format("2006-01-02 15:04 UTC"))
 	case !from.IsZero() && whole <= short:
 		if left < whole*45/100 {
-			return check.Warn, until + ", renewal is overdue"
+			return check.Warn, message.F("valid until %s, renewal is overdue", to.UTC().Format(time.DateOnly))
 		}
 	case left < soon:
 		return check.Warn, until
@@ -53,7 +53,7 @@ func judgeServed(s *State, id string, title message.Text) check.Check {
 	}
 	shown := s.Served[id]
 	switch {
-	case shown.Skip != "":
+	case shown.Skip != (message.Text{}):
 		c.Status, c.Observed, c.Fix = check.Skip, message.F("not looked at: %s", shown.Skip), message.Text{}
 		return c
 	case shown.Err != nil:
@@ -65,9 +65,9 @@ func judgeServed(s *State, id string, title message.Text) check.Check {
 	status, text := life(shown.Leaf.NotBefore, shown.Leaf.NotAfter, s.At)
 	c.Evidence = []string{"subject " + shown.Leaf.Subject.String(), "issuer " + shown.Leaf.Issuer.String(), "names " + strings.Join(shown.Leaf.DNSNames, " ")}
 	if err := shown.Leaf.VerifyHostname(shown.Name); err != nil {
-		status, text = check.Fail, "is for other names: "+strings.Join(shown.Leaf.DNSNames, ", ")
+		status, text = check.Fail, message.F("is for other names: %s", strings.Join(shown.Leaf.DNSNames, ", "))
 	} else if shown.Trust != nil && status != check.Fail {
-		status, text = distrust(id), text+", "+doubt(shown)
+		status, text = distrust(id), message.F("%s, %s", text, doubt(shown))
 	}
 	c.Status, c.Observed = status, message.F("%s: %s", shown.Name, text)
 	if status == check.Pass {
@@ -76,11 +76,11 @@ func judgeServed(s *State, id string, title message.Text) check.Check {
 	return c
 }
 
-func doubt(shown Shown) string {
+func doubt(shown Shown) message.Text {
 	if _, unknown := errors.AsType[x509.UnknownAuthorityError](shown.Trust); unknown {
-		return "from a CA that the kubeconfig does not trust: " + shown.Leaf.Issuer.CommonName
+		return message.F("from a CA that the kubeconfig does not trust: %s", shown.Leaf.Issuer.CommonName)
 	}
-	return "not trusted: " + firstLine(shown.Trust.Error())
+	return message.F("not trusted: %s", firstLine(shown.Trust.Error()))
 }
 
 // distrust is how bad an unknown CA is. The factory's router has its own CA, which no kubeconfig of the node
@@ -101,7 +101,7 @@ func judgeRotating(s *State) check.Check {
 	if c, no := unread(s, c, "secrets"); no {
 		return c
 	}
-	var grave, light []string
+	var grave, light []message.Text
 	var first time.Time
 	name := ""
 	for i := range s.Secrets {
@@ -117,13 +117,13 @@ func judgeRotating(s *State) check.Check {
 		}
 		switch status, text := life(from, to, s.At); status {
 		case check.Fail:
-			grave = append(grave, m.Namespace+"/"+m.Name+" "+text)
+			grave = append(grave, message.F("%s %s", m.Namespace+"/"+m.Name, text))
 		case check.Warn:
-			light = append(light, m.Namespace+"/"+m.Name+" "+text)
+			light = append(light, message.F("%s %s", m.Namespace+"/"+m.Name, text))
 		}
 	}
-	slices.Sort(grave)
-	slices.Sort(light)
+	sorted(grave)
+	sorted(light)
 	switch {
 	case name == "":
 		c.Status, c.Observed, c.Fix = check.Skip, message.T("not looked at: the cluster notes no dates"), message.Text{}

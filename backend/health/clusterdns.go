@@ -28,8 +28,8 @@ const hostCIDRs = "k8s.ovn.org/host-cidrs"
 
 // Names is what the cluster's own name server says, the one that pods ask.
 type Names struct {
-	Server  string // host:port
-	Skip    string // why nobody asked
+	Server  string       // host:port
+	Skip    message.Text // why nobody asked
 	Want    []netip.Addr
 	Answers []NameAnswer
 }
@@ -64,16 +64,16 @@ func (s *State) askNames(ctx context.Context, c *kube.Cluster, o Options) {
 	}
 	s.Names.Want = nodeAddresses(s.Nodes)
 	switch {
-	case s.Names.Skip != "":
+	case s.Names.Skip != (message.Text{}):
 		return
 	case s.Names.Server == "":
-		s.Names.Skip = "the cluster has no DNS service (DNS default has no clusterIP)"
+		s.Names.Skip = message.T("the cluster has no DNS service (DNS default has no clusterIP)")
 	case domain == "":
-		s.Names.Skip = "the cluster's domain is not known"
+		s.Names.Skip = message.T("the cluster's domain is not known")
 	case len(s.Names.Want) == 0:
-		s.Names.Skip = "the node's address is not known"
+		s.Names.Skip = message.T("the node's address is not known")
 	}
-	if s.Names.Skip != "" {
+	if s.Names.Skip != (message.Text{}) {
 		return
 	}
 	login := s.host(sites[1], domain)
@@ -115,7 +115,7 @@ func (s *State) dnsService(ctx context.Context, c *kube.Cluster) string {
 	switch {
 	case err != nil && !missing(err):
 		s.Errors["dns"] = err
-		s.Names.Skip = "the DNS operator could not be read"
+		s.Names.Skip = message.T("the DNS operator could not be read")
 		return ""
 	case err != nil || d.Status.ClusterIP == "":
 		return ""
@@ -150,34 +150,34 @@ func judgeNames(s *State) check.Check {
 	if c, no := unread(s, c, "dns"); no {
 		return c
 	}
-	if s.Names.Skip != "" {
+	if s.Names.Skip != (message.Text{}) {
 		c.Status, c.Observed, c.Fix = check.Skip, message.F("not looked at: %s", s.Names.Skip), message.Text{}
 		return c
 	}
 	var f faults
-	var fine []string
+	var fine []message.Text
 	for _, a := range s.Names.Answers {
 		c.Evidence = append(c.Evidence, fmt.Sprintf("%s: %v %v %v", a.Name, a.Addrs, a.Err, a.Ahead.Why))
 		switch {
 		case a.Err != nil:
-			f.add(true, a.Name+": "+firstLine(a.Err.Error()))
+			f.add(true, with(message.Data(a.Name), firstLine(a.Err.Error())))
 		case len(a.Addrs) == 0:
-			f.add(true, a.Name+" has no address")
+			f.add(true, message.F("%s has no address", a.Name))
 		case s.Names.here(a.Addrs):
-			fine = append(fine, a.Name+" is "+joined(a.Addrs))
+			fine = append(fine, message.F("%s is %s", a.Name, joined(a.Addrs)))
 		case a.Ahead.Same:
-			fine = append(fine, a.Name+" is "+joined(a.Addrs)+", which passes on to this node")
+			fine = append(fine, message.F("%s is %s, which passes on to this node", a.Name, joined(a.Addrs)))
 		case a.Ahead.Good:
-			f.add(false, fmt.Sprintf("%s leads to %s, which is not this node (%s), but shows a certificate that is good for the name", a.Name, joined(a.Addrs), joined(s.Names.Want)))
+			f.add(false, message.F("%s leads to %s, which is not this node (%s), but shows a certificate that is good for the name", a.Name, joined(a.Addrs), joined(s.Names.Want)))
 		default:
-			f.add(true, fmt.Sprintf("%s leads to %s, which is not this node (%s)", a.Name, joined(a.Addrs), joined(s.Names.Want)))
+			f.add(true, message.F("%s leads to %s, which is not this node (%s)", a.Name, joined(a.Addrs), joined(s.Names.Want)))
 		}
 	}
 	if len(s.Names.Answers) == 0 {
 		return absent(c)
 	}
-	slices.Sort(fine)
-	return f.judge(c, message.Data(strings.Join(fine, "; ")))
+	sorted(fine)
+	return f.judge(c, message.Join(fine, "; "))
 }
 
 func joined(addrs []netip.Addr) string {

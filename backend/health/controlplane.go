@@ -25,7 +25,7 @@ func judgeEtcd(s *State, o Options) check.Check {
 	}
 	var f faults
 	for _, cond := range s.Etcd.Status.Conditions {
-		text := strings.TrimRight(cond.Type+" is "+string(cond.Status)+": "+firstLine(cond.Message), ": ")
+		text := with(message.F("%s is %s", cond.Type, string(cond.Status)), firstLine(cond.Message))
 		switch {
 		case cond.Type == "EtcdMembersAvailable" && cond.Status != operatorv1.ConditionTrue:
 			f.add(true, text)
@@ -64,10 +64,10 @@ func judgeStaticPods(s *State, o Options) check.Check {
 		seen = append(seen, fmt.Sprintf("%s %d", what, n.CurrentRevision))
 		switch {
 		case n.LastFailedRevision > n.CurrentRevision:
-			f.add(!retries(n) || !o.staticPodRolls(s, what), strings.TrimRight(fmt.Sprintf("%s failed to reach revision %d: %s", what, n.LastFailedRevision,
-				firstLine(n.LastFailedReason+" "+strings.Join(n.LastFailedRevisionErrors, " "))), ": "))
+			f.add(!retries(n) || !o.staticPodRolls(s, what), with(message.F("%s failed to reach revision %d", what, n.LastFailedRevision),
+				firstLine(n.LastFailedReason+" "+strings.Join(n.LastFailedRevisionErrors, " "))))
 		case n.CurrentRevision != status.LatestAvailableRevision || n.TargetRevision != 0 && n.TargetRevision != n.CurrentRevision:
-			f.add(!o.staticPodRolls(s, what), fmt.Sprintf("%s is at revision %d of %d", what, n.CurrentRevision, max(n.TargetRevision, status.LatestAvailableRevision)))
+			f.add(!o.staticPodRolls(s, what), message.F("%s is at revision %d of %d", what, n.CurrentRevision, max(n.TargetRevision, status.LatestAvailableRevision)))
 		}
 	}
 	f.grave = append(f.grave, fallbacks(s.Pods)...)
@@ -96,12 +96,12 @@ func (s *State) staticPod(what string) *operatorv1.StaticPodOperatorStatus {
 }
 
 // fallbacks names API servers that went back to their last good revision.
-func fallbacks(pods []corev1.Pod) []string {
+func fallbacks(pods []corev1.Pod) []message.Text {
 	const mark = "startup-monitor.static-pods.openshift.io/fallback-"
-	var faults []string
+	var faults []message.Text
 	for i := range pods {
 		if a := pods[i].Annotations; a[mark+"for-revision"] != "" {
-			faults = append(faults, fmt.Sprintf("%s went back from revision %s: %s", pods[i].Name, a[mark+"for-revision"], firstLine(a[mark+"reason"]+" "+a[mark+"message"])))
+			faults = append(faults, message.F("%s went back from revision %s: %s", pods[i].Name, a[mark+"for-revision"], firstLine(a[mark+"reason"]+" "+a[mark+"message"])))
 		}
 	}
 	return faults

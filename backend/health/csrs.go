@@ -3,7 +3,6 @@ package health
 import (
 	"crypto/x509"
 	"encoding/pem"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -27,16 +26,16 @@ func judgeCSRs(s *State) check.Check {
 	if c, no := unread(s, c, "csrs"); no {
 		return c
 	}
-	var grave, light []string
+	var grave, light []message.Text
 	for i := range s.CSRs {
 		text := open(&s.CSRs[i])
-		if text == "" {
+		if text == (message.Text{}) {
 			continue
 		}
 		switch {
 		case !s.own(&s.CSRs[i]):
 			// It does not hold up this node; someone should know, and nobody should approve it unseen.
-			light = append(light, text+", and is not this node's")
+			light = append(light, message.F("%s, and is not this node's", text))
 		case s.age(s.CSRs[i].CreationTimestamp.Time) > signTime:
 			grave = append(grave, text)
 		default:
@@ -61,21 +60,21 @@ func (s *State) own(csr *certificatesv1.CertificateSigningRequest) bool {
 }
 
 // open says what a request waits for, "" when it is decided.
-func open(csr *certificatesv1.CertificateSigningRequest) string {
+func open(csr *certificatesv1.CertificateSigningRequest) message.Text {
 	approved := false
 	for _, cond := range csr.Status.Conditions {
 		switch cond.Type {
 		case certificatesv1.CertificateDenied, certificatesv1.CertificateFailed:
-			return ""
+			return message.Text{}
 		case certificatesv1.CertificateApproved:
 			approved = true
 		}
 	}
 	switch {
 	case !approved:
-		return fmt.Sprintf("%s of %s waits for approval", csr.Name, csr.Spec.Username)
+		return message.F("%s of %s waits for approval", csr.Name, csr.Spec.Username)
 	case len(csr.Status.Certificate) == 0 && strings.HasPrefix(csr.Spec.SignerName, "kubernetes.io/"):
-		return csr.Name + " is approved, but not signed"
+		return message.F("%s is approved, but not signed", csr.Name)
 	}
-	return ""
+	return message.Text{}
 }

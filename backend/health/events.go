@@ -25,7 +25,7 @@ const (
 )
 
 func judgeEvents(s *State) check.Check {
-	reasons, again, told := map[string]int{}, map[string]int{}, 0 // counted by text; the events
+	reasons, again, told := map[message.Text]int{}, map[message.Text]int{}, 0 // counted by text; the events
 	c := check.Check{
 		ID: "events", Title: message.T("Warnings of the cluster (events)"), Expected: message.T("none that keeps coming back"),
 		Source: "Events of type Warning; Touchdown: 5 times in all, every 10 minutes on average, the last within 2 minutes",
@@ -41,11 +41,11 @@ func judgeEvents(s *State) check.Check {
 		if age > recent {
 			continue
 		}
-		reasons[firstLine(e.Reason)] += count
+		reasons[message.Data(firstLine(e.Reason))] += count
 		told++
 		if age < fresh && count >= often && last.Sub(first(e)) <= time.Duration(count-1)*pause && !dispensable(s, e.InvolvedObject.Namespace) {
 			name := strings.TrimPrefix(e.InvolvedObject.Namespace+"/"+e.InvolvedObject.Name, "/")
-			again[firstLine(fmt.Sprintf("%s %s, %d times in all: %s", name, e.Reason, count, e.Message))] = count
+			again[with(message.F("%s %s, %d times in all", name, firstLine(e.Reason), count), firstLine(e.Message))] = count
 		}
 	}
 	for _, reason := range most(reasons) {
@@ -62,8 +62,13 @@ func judgeEvents(s *State) check.Check {
 }
 
 // most are the 40 texts that were counted most often, the first first.
-func most(counts map[string]int) []string {
-	all := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
+func most[T interface {
+	comparable
+	String() string
+}](counts map[T]int) []T {
+	all := slices.SortedFunc(maps.Keys(counts), func(a, b T) int {
+		return cmp.Or(counts[b]-counts[a], strings.Compare(a.String(), b.String()))
+	})
 	return all[:min(40, len(all))]
 }
 

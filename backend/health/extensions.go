@@ -45,12 +45,12 @@ func (p *Part) condition(kind string) *metav1.Condition {
 }
 
 // not returns why a condition has another status than the one wanted; "" when it has that, or is not told.
-func (p *Part) not(kind string, want metav1.ConditionStatus) string {
+func (p *Part) not(kind string, want metav1.ConditionStatus) message.Text {
 	cond := p.condition(kind)
 	if cond == nil || cond.Status == want {
-		return ""
+		return message.Text{}
 	}
-	return strings.TrimRight(fmt.Sprintf("%s is %s: %s", kind, cond.Status, firstLine(cond.Reason+" "+cond.Message)), ": ")
+	return with(message.F("%s is %s", kind, string(cond.Status)), firstLine(cond.Reason+" "+cond.Message))
 }
 
 // Webhook is one that the API asks before it takes a change, and that a service of the cluster answers.
@@ -74,8 +74,8 @@ func judgeAPIServices(s *State) check.Check {
 		return c
 	}
 	for _, p := range s.Wide.APIServices {
-		if why := p.not("Available", metav1.ConditionTrue); why != "" {
-			f.add(strings.HasSuffix(p.Name, ".openshift.io") || p.Name == podMetrics, p.Name+": "+why)
+		if why := p.not("Available", metav1.ConditionTrue); why != (message.Text{}) {
+			f.add(strings.HasSuffix(p.Name, ".openshift.io") || p.Name == podMetrics, message.F("%s: %s", p.Name, why))
 		}
 	}
 	return f.judgeOf(c, len(s.Wide.APIServices), message.T("all available"))
@@ -100,84 +100,96 @@ func judgeWebhooks(s *State) check.Check {
 			}
 		}
 	}
-	var faults []string
+	var faults []message.Text
 	for _, h := range s.Wide.Webhooks {
 		if h.Refuses && !answered[h.Service] {
-			faults = append(faults, h.Name+": nobody answers for "+h.Service)
+			faults = append(faults, message.F("%s: nobody answers for %s", h.Name, h.Service))
 		}
 	}
-	slices.Sort(faults)
+	sorted(faults)
 	return found(c, check.Warn, slices.Compact(faults), message.F("%d, all answered", len(s.Wide.Webhooks)))
 }
 
 // addOn is an API of what may be installed beside the platform, and what is wrong with one of its objects.
 type addOn struct {
-	group, resource, title string
-	selector               string
-	wrong                  func(*Part) string
+	group, resource string
+	title           message.Text // before the name of an object
+	selector        string
+	wrong           func(*Part) message.Text
 }
 
 // key is the place of an add-on in Wide.Parts.
 func (a addOn) key() string { return a.group + "/" + a.resource }
 
-func (p *Part) degraded() string {
-	return strings.Trim(p.not("Degraded", metav1.ConditionFalse)+"; "+p.not("Available", metav1.ConditionTrue), "; ")
+func (p *Part) degraded() message.Text {
+	return both(p.not("Degraded", metav1.ConditionFalse), p.not("Available", metav1.ConditionTrue))
+}
+
+// both are two reasons, of which either may be missing.
+func both(a, b message.Text) message.Text {
+	switch (message.Text{}) {
+	case a:
+		return b
+	case b:
+		return a
+	}
+	return message.F("%s; %s", a, b)
 }
 
 // olm are the objects of the Operator Lifecycle Manager. It copies a ClusterServiceVersion into every namespace that its operator
 // watches; the copies say nothing of their own.
 var olm = []addOn{
-	{"operators.coreos.com/v1alpha1", "clusterserviceversions", "operator", "!olm.copiedFrom", func(p *Part) string {
+	{"operators.coreos.com/v1alpha1", "clusterserviceversions", message.T("operator"), "!olm.copiedFrom", func(p *Part) message.Text {
 		switch p.Status.Phase {
 		case "Succeeded", "Replacing", "Deleting", "":
-			return ""
+			return message.Text{}
 		}
-		return strings.TrimSpace("is " + p.Status.Phase + " " + p.Status.Reason)
+		return message.F("is %s", strings.TrimSpace(p.Status.Phase+" "+p.Status.Reason))
 	}},
-	{"operators.coreos.com/v1alpha1", "subscriptions", "subscription", "", func(p *Part) string {
+	{"operators.coreos.com/v1alpha1", "subscriptions", message.T("subscription"), "", func(p *Part) message.Text {
 		for _, kind := range []string{"ResolutionFailed", "CatalogSourcesUnhealthy", "BundleUnpackFailed", "InstallPlanFailed"} {
-			if why := p.not(kind, metav1.ConditionFalse); why != "" {
+			if why := p.not(kind, metav1.ConditionFalse); why != (message.Text{}) {
 				return why
 			}
 		}
-		return ""
+		return message.Text{}
 	}},
-	{"operators.coreos.com/v1alpha1", "catalogsources", "catalog", "", func(p *Part) string {
+	{"operators.coreos.com/v1alpha1", "catalogsources", message.T("catalog"), "", func(p *Part) message.Text {
 		switch state := p.Status.ConnectionState.LastObservedState; state {
 		case "READY", "IDLE", "": // nobody has asked an idle one lately
-			return ""
+			return message.Text{}
 		default:
-			return "does not answer (" + state + ")"
+			return message.F("does not answer (%s)", state)
 		}
 	}},
 }
 
 // addOns are the operators that a site may have beside the platform.
 var addOns = []addOn{
-	{"sriovnetwork.openshift.io/v1", "sriovnetworknodestates", "SR-IOV of", "", func(p *Part) string {
+	{"sriovnetwork.openshift.io/v1", "sriovnetworknodestates", message.T("SR-IOV of"), "", func(p *Part) message.Text {
 		if st := p.Status.SyncStatus; st != "Succeeded" && st != "" {
-			return "is " + st
+			return message.F("is %s", st)
 		}
-		return ""
+		return message.Text{}
 	}},
-	{"performance.openshift.io/v2", "performanceprofiles", "performance profile", "", (*Part).degraded},
-	{"tuned.openshift.io/v1", "profiles", "tuning of", "", func(p *Part) string {
-		return strings.Trim(p.not("Degraded", metav1.ConditionFalse)+"; "+p.not("Applied", metav1.ConditionTrue), "; ")
+	{"performance.openshift.io/v2", "performanceprofiles", message.T("performance profile"), "", (*Part).degraded},
+	{"tuned.openshift.io/v1", "profiles", message.T("tuning of"), "", func(p *Part) message.Text {
+		return both(p.not("Degraded", metav1.ConditionFalse), p.not("Applied", metav1.ConditionTrue))
 	}},
-	{"nmstate.io/v1", "nodenetworkconfigurationpolicies", "network policy", "", func(p *Part) string {
+	{"nmstate.io/v1", "nodenetworkconfigurationpolicies", message.T("network policy"), "", func(p *Part) message.Text {
 		if c := p.condition("Ignored"); c != nil && c.Status == metav1.ConditionTrue { // it is for no node that is here
-			return ""
+			return message.Text{}
 		}
 		return p.degraded()
 	}},
-	{"lvm.topolvm.io/v1alpha1", "lvmclusters", "LVM storage", "", func(p *Part) string {
+	{"lvm.topolvm.io/v1alpha1", "lvmclusters", message.T("LVM storage"), "", func(p *Part) message.Text {
 		if p.Status.State == "Degraded" || p.Status.State == "Failed" {
-			return "is " + p.Status.State
+			return message.F("is %s", p.Status.State)
 		}
-		return ""
+		return message.Text{}
 	}},
-	{"operator.open-cluster-management.io/v1", "klusterlets", "agent of the hub", "", func(p *Part) string {
-		return strings.Trim(p.not("Available", metav1.ConditionTrue)+"; "+p.not("HubConnectionDegraded", metav1.ConditionFalse), "; ")
+	{"operator.open-cluster-management.io/v1", "klusterlets", message.T("agent of the hub"), "", func(p *Part) message.Text {
+		return both(p.not("Available", metav1.ConditionTrue), p.not("HubConnectionDegraded", metav1.ConditionFalse))
 	}},
 }
 
@@ -246,19 +258,19 @@ func judgeAddOns(s *State, all []addOn, c check.Check) check.Check {
 	if c, no := unreadWide(s, c, "parts"); no {
 		return lenient(c)
 	}
-	var faults []string
+	var faults []message.Text
 	count, failed := 0, error(nil)
 	for _, a := range all {
 		failed = errors.Join(failed, s.Wide.Errors[a.key()])
 		parts := s.Wide.Parts[a.key()]
 		count += len(parts)
 		for i := range parts {
-			if why := a.wrong(&parts[i]); why != "" {
-				faults = append(faults, a.title+" "+parts[i].name()+": "+why)
+			if why := a.wrong(&parts[i]); why != (message.Text{}) {
+				faults = append(faults, message.F("%s %s: %s", a.title, parts[i].name(), why))
 			}
 		}
 	}
-	slices.Sort(faults)
+	sorted(faults)
 	switch {
 	case len(faults) > 0:
 		return found(c, check.Warn, faults, message.Text{})

@@ -25,47 +25,47 @@ func judgeGateway(s *State) check.Check {
 	if c, unread := unread(s, c, "nodes"); unread {
 		return c
 	}
-	var faults []string
-	seen := ""
+	var faults []message.Text
+	var seen message.Text
 	for i := range s.Nodes {
 		text, ok := s.Nodes[i].Annotations[gatewayConfig]
 		if !ok {
 			continue
 		}
 		observed, fault := gatewayFault(text)
-		if seen = observed; fault != "" {
+		if seen = observed; fault != (message.Text{}) {
 			faults = append(faults, fault)
 		}
 	}
-	if seen == "" && len(faults) == 0 {
+	if seen == (message.Text{}) && len(faults) == 0 {
 		c.Status, c.Observed = check.Skip, message.T("not looked at: this cluster's pods are not connected by OVN-Kubernetes")
 		return c
 	}
 	c.Fix = message.T("On the node run /usr/local/bin/touchdown-internal-address, which puts the site's address first; if that does not help, restart the pod ovnkube-node.")
-	return found(c, check.Fail, faults, message.Data(seen))
+	return found(c, check.Fail, faults, seen)
 }
 
 // gatewayFault reads the annotation. In shared mode the pods' packets leave with one of the addresses for one of the next hops.
-func gatewayFault(text string) (observed, fault string) {
+func gatewayFault(text string) (observed, fault message.Text) {
 	var config map[string]struct {
 		Mode      string         `json:"mode"`
 		Addresses []netip.Prefix `json:"ip-addresses"`
 		Hops      []netip.Addr   `json:"next-hops"`
 	}
 	if err := json.Unmarshal([]byte(text), &config); err != nil {
-		return "", "the annotation " + gatewayConfig + " cannot be read"
+		return message.Text{}, message.F("the annotation %s cannot be read", gatewayConfig)
 	}
 	gateway := config["default"]
-	observed = fmt.Sprintf("%v to %v", gateway.Addresses, gateway.Hops)
+	observed = message.F("%s to %s", fmt.Sprint(gateway.Addresses), fmt.Sprint(gateway.Hops))
 	if gateway.Mode != "shared" { // in local mode the node's own routes choose the sender
-		return observed + ", " + gateway.Mode + " mode", ""
+		return message.F("%s, mode %s", observed, gateway.Mode), message.Text{}
 	}
 	for _, p := range gateway.Addresses {
 		hops := slices.DeleteFunc(slices.Clone(gateway.Hops), func(h netip.Addr) bool { return h.Is4() != p.Addr().Is4() })
 		near := func(h netip.Addr) bool { return p.Contains(h) && h != p.Addr() || h.IsLinkLocalUnicast() }
 		if len(hops) > 0 && !slices.ContainsFunc(hops, near) { // a site without a router has no way out either way
-			return observed, fmt.Sprintf("the pods' packets leave with %s, which is not in the network of %v: no answer comes back", p, hops)
+			return observed, message.F("the pods' packets leave with %s, which is not in the network of %s: no answer comes back", p, fmt.Sprint(hops))
 		}
 	}
-	return observed, ""
+	return observed, message.Text{}
 }

@@ -135,20 +135,23 @@ func unread(s *State, c check.Check, what string) (check.Check, bool) {
 }
 
 // found gives c the status bad when there is something to find fault with.
-func found(c check.Check, bad check.Status, faults []string, fine message.Text) check.Check {
+func found(c check.Check, bad check.Status, faults []message.Text, fine message.Text) check.Check {
 	if len(faults) == 0 {
 		c.Status, c.Observed, c.Fix = check.Pass, fine, message.Text{}
 		return c
 	}
-	c.Status, c.Observed, c.Evidence = bad, shortList(faults), append(c.Evidence, faults...)
+	c.Status, c.Observed = bad, shortList(faults)
+	for _, f := range faults {
+		c.Evidence = append(c.Evidence, f.String())
+	}
 	return c
 }
 
 // faults are what speaks against a cluster: what stands in the way, and what only deserves attention.
-type faults struct{ grave, light []string }
+type faults struct{ grave, light []message.Text }
 
 // add notes a fault.
-func (f *faults) add(grave bool, text string) {
+func (f *faults) add(grave bool, text message.Text) {
 	if grave {
 		f.grave = append(f.grave, text)
 	} else {
@@ -158,8 +161,8 @@ func (f *faults) add(grave bool, text string) {
 
 // judge fails or warns for the worst of the faults; fine is said when there is none.
 func (f *faults) judge(c check.Check, fine message.Text) check.Check {
-	slices.Sort(f.grave)
-	slices.Sort(f.light)
+	sorted(f.grave)
+	sorted(f.light)
 	if len(f.grave) == 0 {
 		return found(c, check.Warn, f.light, fine)
 	}
@@ -175,12 +178,34 @@ func (f *faults) judgeOf(c check.Check, n int, fine message.Text) check.Check {
 }
 
 // shortList keeps a line readable; the whole list is evidence.
-func shortList(items []string) message.Text {
+func shortList(items []message.Text) message.Text {
 	const most = 3
 	if len(items) <= most {
-		return message.Data(strings.Join(items, "; "))
+		return message.Join(items, "; ")
 	}
-	return message.F("%s; and %d more", strings.Join(items[:most], "; "), len(items)-most)
+	return message.F("%s; and %d more", message.Join(items[:most], "; "), len(items)-most)
+}
+
+// names are a list of names as shortList takes it.
+func names(all []string) []message.Text {
+	texts := make([]message.Text, len(all))
+	for i, name := range all {
+		texts[i] = message.Data(name)
+	}
+	return texts
+}
+
+// sorted puts texts in the order of their English.
+func sorted(texts []message.Text) {
+	slices.SortFunc(texts, func(a, b message.Text) int { return strings.Compare(a.String(), b.String()) })
+}
+
+// with is a text with what the cluster says about it.
+func with(text message.Text, said string) message.Text {
+	if said = strings.TrimRight(strings.TrimSpace(said), ": "); said == "" {
+		return text
+	}
+	return message.F("%s: %s", text, said)
 }
 
 func firstLine(text string) string {

@@ -1,7 +1,6 @@
 package health
 
 import (
-	"fmt"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -48,34 +47,34 @@ func judgeNamesAgree(s *State, o Options) check.Check {
 		return c
 	}
 	wrong := s.Wide.Identity.strangers(base, o)
-	slices.Sort(wrong)
+	sorted(wrong)
 	return found(c, check.Warn, wrong, message.Data(base))
 }
 
 // strangers are the places with a name that is neither below base, the name of the installation, nor below that of the site.
-func (id *Identity) strangers(base string, o Options) (wrong []string) {
+func (id *Identity) strangers(base string, o Options) (wrong []message.Text) {
 	if id.DNS != nil && id.DNS.Spec.BaseDomain != base {
-		wrong = append(wrong, "dnses/cluster says "+id.DNS.Spec.BaseDomain+", the API is at "+base)
+		wrong = append(wrong, message.F("dnses/cluster says %s, the API is at %s", id.DNS.Spec.BaseDomain, base))
 	}
 	if name := installed(id.Install); name != "" && name != base {
-		wrong = append(wrong, "the install-config says "+name+", the API is at "+base)
+		wrong = append(wrong, message.F("the install-config says %s, the API is at %s", name, base))
 	}
 	known := slices.Clone(o.Kept)
 	if id.Ingress != nil {
 		if d := id.Ingress.Spec.Domain; d != "apps."+base {
-			wrong = append(wrong, "ingresses/cluster says "+d+", not apps."+base)
+			wrong = append(wrong, message.F("ingresses/cluster says %s, not apps.%s", d, base))
 		}
 		for _, r := range id.Ingress.Spec.ComponentRoutes {
 			host := string(r.Hostname)
 			if o.Domain != "" && !below(host, base) && !o.may(host) {
-				wrong = append(wrong, "ingresses/cluster names "+r.Namespace+"/"+r.Name+" "+host)
+				wrong = append(wrong, message.F("ingresses/cluster names %s %s", r.Namespace+"/"+r.Name, host))
 			}
 			known = append(known, host)
 		}
 	}
 	for i := range id.Clients {
 		for _, host := range strays(&id.Clients[i], base, o.Domain, known) {
-			wrong = append(wrong, "OAuth client "+id.Clients[i].Name+" leads back to "+host)
+			wrong = append(wrong, message.F("OAuth client %s leads back to %s", id.Clients[i].Name, host))
 		}
 	}
 	return wrong
@@ -143,23 +142,26 @@ func judgeAddressesAgree(s *State) check.Check {
 		c.Status, c.Observed, c.Fix = check.Skip, message.T("not looked at: the node's address is not known"), message.Text{}
 		return c
 	}
-	var wrong []string
+	var wrong []message.Text
 	for _, p := range s.places() {
 		if a, err := netip.ParseAddr(p.address); err == nil && !slices.Contains(own, a.Unmap()) {
-			wrong = append(wrong, fmt.Sprintf("%s: %s", p.what, a))
+			wrong = append(wrong, message.F("%s: %s", p.what, a))
 		}
 	}
-	slices.Sort(wrong)
+	sorted(wrong)
 	return found(c, check.Fail, slices.Compact(wrong), message.Data(joined(own)))
 }
 
 // place is where an address of a node is noted.
-type place struct{ what, address string }
+type place struct {
+	what    message.Text
+	address string
+}
 
 func (s *State) places() (all []place) {
 	if m := s.Wide.Identity.Etcd; m != nil {
 		for _, address := range m.Data {
-			all = append(all, place{"members of etcd", address})
+			all = append(all, place{message.T("members of etcd"), address})
 		}
 	}
 	for i := range s.Wide.Slices {
@@ -170,17 +172,17 @@ func (s *State) places() (all []place) {
 		}
 		for _, p := range e.Endpoints {
 			for _, address := range p.Addresses {
-				all = append(all, place{"endpoint of " + service, address})
+				all = append(all, place{message.F("endpoint of %s", service), address})
 			}
 		}
 	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		for address := range strings.SplitSeq(n.Annotations[providedAddress], ",") {
-			all = append(all, place{"kubelet of " + n.Name, address})
+			all = append(all, place{message.F("kubelet of %s", n.Name), address})
 		}
 		for _, address := range quotedPrefixes(n.Annotations[primaryAddress]) {
-			all = append(all, place{"OVN-Kubernetes on " + n.Name, address})
+			all = append(all, place{message.F("OVN-Kubernetes on %s", n.Name), address})
 		}
 	}
 	return all

@@ -1,35 +1,42 @@
 package health
 
-import "strings"
+import (
+	"strings"
+
+	"touchdown/backend/message"
+)
 
 // causes of a failed pull, by words of CRI-O's message, the surest first.
-var causes = []struct{ words, says string }{
-	{"no space left on device", "the disk is full"},
-	{"toomanyrequests", "the registry limits us"},
-	{"unauthorized", "the registry refuses the pull secret"},
-	{"authentication required", "the registry refuses the pull secret"},
-	{"denied", "the pull secret does not allow this image"},
-	{"manifest unknown", "the registry does not have it"},
-	{"name unknown", "the registry does not have it"},
-	{"not found", "the registry does not have it"},
-	{"x509:", "the registry's certificate is not trusted"},
-	{"no such host", "the registry's name is not known"},
-	{"server misbehaving", "the name servers do not answer"},
-	{"connection refused", "the registry does not answer"},
-	{"i/o timeout", "the registry does not answer"},
-	{"deadline exceeded", "the registry does not answer"},
-	{"no route to host", "the registry cannot be reached"},
-	{"network is unreachable", "the registry cannot be reached"},
-	{"signature", "its signature is not accepted"},
+var causes = []struct {
+	words string
+	says  message.Text
+}{
+	{"no space left on device", message.T("the disk is full")},
+	{"toomanyrequests", message.T("the registry limits us")},
+	{"unauthorized", message.T("the registry refuses the pull secret")},
+	{"authentication required", message.T("the registry refuses the pull secret")},
+	{"denied", message.T("the pull secret does not allow this image")},
+	{"manifest unknown", message.T("the registry does not have it")},
+	{"name unknown", message.T("the registry does not have it")},
+	{"not found", message.T("the registry does not have it")},
+	{"x509:", message.T("the registry's certificate is not trusted")},
+	{"no such host", message.T("the registry's name is not known")},
+	{"server misbehaving", message.T("the name servers do not answer")},
+	{"connection refused", message.T("the registry does not answer")},
+	{"i/o timeout", message.T("the registry does not answer")},
+	{"deadline exceeded", message.T("the registry does not answer")},
+	{"no route to host", message.T("the registry cannot be reached")},
+	{"network is unreachable", message.T("the registry cannot be reached")},
+	{"signature", message.T("its signature is not accepted")},
 }
 
-// pullCause says in a few words why an image could not be pulled; "" when the message does not tell.
-func pullCause(message string) string {
-	message = strings.ToLower(message)
+// pullCause says in a few words why an image could not be pulled; no text when the message does not tell.
+func pullCause(said string) message.Text {
+	said = strings.ToLower(said)
 	for _, c := range causes {
-		if strings.Contains(message, c.words) {
+		if strings.Contains(said, c.words) {
 			return c.says
 		}
 	}
-	return ""
+	return message.Text{}
 }

@@ -71,7 +71,7 @@ type Answer struct {
 // Shown is the certificate that a server showed for a name.
 type Shown struct {
 	Name  string
-	Skip  string // why nobody looked
+	Skip  message.Text // why nobody looked
 	Leaf  *x509.Certificate
 	Trust error // why the certificate is not good for the name
 	Err   error // why none came

@@ -1,8 +1,6 @@
 package health
 
 import (
-	"fmt"
-	"slices"
 	"time"
 
 	"touchdown/backend/message"
@@ -29,17 +27,18 @@ func judgeNode(s *State) check.Check {
 		c.Status, c.Observed = check.Fail, message.T("the cluster knows no node")
 		return c
 	}
-	var faults, names []string
+	var faults []message.Text
+	var known []string
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		names = append(names, n.Name)
+		known = append(known, n.Name)
 		ready := nodeCondition(n, corev1.NodeReady)
 		if ready == nil {
-			faults = append(faults, n.Name+" does not say whether it is ready")
+			faults = append(faults, message.F("%s does not say whether it is ready", n.Name))
 			continue
 		}
 		if ready.Status != corev1.ConditionTrue {
-			faults = append(faults, fmt.Sprintf("%s is not ready: %s", n.Name, firstLine(ready.Message)))
+			faults = append(faults, with(message.F("%s is not ready", n.Name), firstLine(ready.Message)))
 			continue
 		}
 		age := s.age(ready.LastHeartbeatTime.Time)
@@ -48,12 +47,12 @@ func judgeNode(s *State) check.Check {
 		}
 		switch {
 		case age == forever:
-			faults = append(faults, n.Name+" gave its last sign of life before the clock was set back")
+			faults = append(faults, message.F("%s gave its last sign of life before the clock was set back", n.Name))
 		case age > freshness:
-			faults = append(faults, fmt.Sprintf("%s gave its last sign of life %s ago", n.Name, age.Round(time.Second)))
+			faults = append(faults, message.F("%s gave its last sign of life %s ago", n.Name, age.Round(time.Second)))
 		}
 	}
-	return found(c, check.Fail, faults, message.F("%s ready", shortList(names)))
+	return found(c, check.Fail, faults, message.F("%s ready", shortList(names(known))))
 }
 
 func nodeCondition(n *corev1.Node, kind corev1.NodeConditionType) *corev1.NodeCondition {
@@ -77,18 +76,21 @@ func judgePressure(s *State) check.Check {
 	if len(s.Nodes) == 0 {
 		return absent(c)
 	}
-	var faults []string
+	var faults []message.Text
 	for i := range s.Nodes {
-		for kind, says := range map[corev1.NodeConditionType]string{
-			corev1.NodeMemoryPressure: "is short of memory", corev1.NodeDiskPressure: "is short of disk space",
-			corev1.NodePIDPressure: "runs too many processes", corev1.NodeNetworkUnavailable: "has no pod network",
+		for _, short := range []struct {
+			kind corev1.NodeConditionType
+			says message.Text
+		}{
+			{corev1.NodeMemoryPressure, message.T("is short of memory")}, {corev1.NodeDiskPressure, message.T("is short of disk space")},
+			{corev1.NodePIDPressure, message.T("runs too many processes")}, {corev1.NodeNetworkUnavailable, message.T("has no pod network")},
 		} {
-			if cond := nodeCondition(&s.Nodes[i], kind); cond != nil && cond.Status == corev1.ConditionTrue {
-				faults = append(faults, s.Nodes[i].Name+" "+says)
+			if cond := nodeCondition(&s.Nodes[i], short.kind); cond != nil && cond.Status == corev1.ConditionTrue {
+				faults = append(faults, message.F("%s %s", s.Nodes[i].Name, short.says))
 			}
 		}
 	}
-	slices.Sort(faults)
+	sorted(faults)
 	return found(c, check.Fail, faults, message.T("no shortage"))
 }
 
@@ -104,10 +106,10 @@ func judgeSchedulable(s *State) check.Check {
 	if len(s.Nodes) == 0 {
 		return absent(c)
 	}
-	var faults []string
+	var faults []message.Text
 	for i := range s.Nodes {
 		if s.Nodes[i].Spec.Unschedulable {
-			faults = append(faults, s.Nodes[i].Name+" takes no new pods (cordoned)")
+			faults = append(faults, message.F("%s takes no new pods (cordoned)", s.Nodes[i].Name))
 		}
 	}
 	return found(c, check.Fail, faults, message.T("yes"))
@@ -126,11 +128,11 @@ func judgePools(s *State, o Options) check.Check {
 		return absent(c)
 	}
 	var f faults
-	var names []string
+	var pools []string
 	paused := false
 	for i := range s.Pools {
 		p := &s.Pools[i]
-		names = append(names, p.Name)
+		pools = append(pools, p.Name)
 		var nodes []corev1.Node
 		if p.Status.MachineCount > 0 {
 			nodes = s.Nodes
@@ -139,16 +141,16 @@ func judgePools(s *State, o Options) check.Check {
 		degraded := kube.PoolDegraded(p)
 		switch {
 		case degraded != "":
-			f.add(true, p.Name+": degraded: "+degraded)
+			f.add(true, message.F("%s: degraded: %s", p.Name, degraded))
 		case p.Spec.Paused: // by the cluster's owner, as steps that need the pool refuse to work on one that is paused
 			paused = true
-			f.add(false, p.Name+": "+why.String())
+			f.add(false, message.F("%s: %s", p.Name, why))
 		case why.String() != "":
-			f.add(!o.poolRolls(s, p), p.Name+": "+why.String())
+			f.add(!o.poolRolls(s, p), message.F("%s: %s", p.Name, why))
 		}
 	}
 	if len(f.grave) == 0 && paused {
 		c.Fix = message.T("Tell the cluster's owner: while it is paused, the node takes no new configuration and no update of the cluster.")
 	}
-	return f.judge(c, message.F("%s up to date", shortList(names)))
+	return f.judge(c, message.F("%s up to date", shortList(names(pools))))
 }

@@ -57,24 +57,25 @@ func judgeVersion(s *State, o Options) check.Check {
 	for _, want := range []struct {
 		kind   configv1.ClusterStatusConditionType
 		status configv1.ConditionStatus
-		says   string
+		says   message.Text
+		lacks  message.Text
 	}{
-		{configv1.OperatorAvailable, configv1.ConditionTrue, "not installed completely"},
-		{"Failing", configv1.ConditionFalse, "failing"},
-		{configv1.OperatorProgressing, configv1.ConditionFalse, "an update is at work"},
+		{configv1.OperatorAvailable, configv1.ConditionTrue, message.T("not installed completely"), message.T("does not say whether it is available")},
+		{"Failing", configv1.ConditionFalse, message.T("failing"), message.T("does not say whether it is failing")},
+		{configv1.OperatorProgressing, configv1.ConditionFalse, message.T("an update is at work"), message.T("does not say whether it is progressing")},
 	} {
 		cond := versionCondition(s.Version, want.kind)
 		// The version operator writes all three with each of its reports (openshift/cluster-version-operator pkg/cvo/status.go).
 		if cond == nil {
-			f.add(true, "does not say whether it is "+strings.ToLower(string(want.kind)))
+			f.add(true, want.lacks)
 		} else if want.kind == "Failing" && offline(s) && onlyOptional(cond) {
 			fine = message.F("%s; failing only for services that need the Internet", fine)
 		} else if cond.Status != want.status {
-			f.add(want.kind != configv1.OperatorProgressing || !updates, strings.TrimRight(want.says+": "+firstLine(cond.Message), ": "))
+			f.add(want.kind != configv1.OperatorProgressing || !updates, with(want.says, firstLine(cond.Message)))
 		}
 	}
 	if h := s.Version.Status.History; len(h) > 0 && h[0].State != configv1.CompletedUpdate {
-		f.add(!updates, "installation of "+h[0].Version+" is "+strings.ToLower(string(h[0].State)))
+		f.add(!updates, message.F("installation of %s is %s", h[0].Version, strings.ToLower(string(h[0].State))))
 	}
 	return f.judge(c, fine)
 }
@@ -162,11 +163,11 @@ func judgeOptionalOperators(s *State) check.Check {
 func pendingOperators(s *State, o Options, concerns func(name string) bool) (f faults) {
 	for i := range s.Operators {
 		co := &s.Operators[i]
-		if why := kube.OperatorPending(co); why != "" && concerns(co.Name) {
+		if why := kube.OperatorPending(co); why != (message.Text{}) && concerns(co.Name) {
 			f.add(!o.operatorRolls(s, co) && !foreign(s, co), why)
 		}
 	}
-	slices.Sort(f.grave)
+	sorted(f.grave)
 	return f
 }
 
@@ -186,14 +187,14 @@ func judgeOperatorVersions(s *State) check.Check {
 		return absent(c)
 	}
 	want := s.Version.Status.Desired.Version
-	var faults []string
+	var faults []message.Text
 	for i := range s.Operators {
 		o := &s.Operators[i]
 		at := slices.IndexFunc(o.Status.Versions, func(v configv1.OperandVersion) bool { return v.Name == "operator" })
 		if at >= 0 && o.Status.Versions[at].Version != want && !foreign(s, o) {
-			faults = append(faults, o.Name+" is at "+o.Status.Versions[at].Version)
+			faults = append(faults, message.F("%s is at %s", o.Name, o.Status.Versions[at].Version))
 		}
 	}
-	slices.Sort(faults)
+	sorted(faults)
 	return found(c, check.Warn, faults, message.F("all at %s", want))
 }

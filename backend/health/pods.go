@@ -1,7 +1,6 @@
 package health
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -26,7 +25,7 @@ var (
 
 // ailment is what is wrong with a pod.
 type ailment struct {
-	text  string
+	text  message.Text
 	image bool // the registry, or an image that was not brought along, is the cause
 	young bool // it may still pass
 }
@@ -62,7 +61,7 @@ func judgeSick(s *State, c check.Check, image bool, fine message.Text) check.Che
 		if a == nil || a.image != image {
 			continue
 		}
-		f.add(!a.young && platform(p.Namespace) && !dispensable(s, p.Namespace), p.Namespace+"/"+p.Name+" "+a.text)
+		f.add(!a.young && platform(p.Namespace) && !dispensable(s, p.Namespace), message.F("%s %s", p.Namespace+"/"+p.Name, a.text))
 	}
 	return f.judge(c, fine)
 }
@@ -90,13 +89,13 @@ func (s *State) examine(p *corev1.Pod) *ailment {
 		if s.age(p.DeletionTimestamp.Time) < 2*startTime {
 			return nil
 		}
-		return &ailment{text: "does not end"}
+		return &ailment{text: message.T("does not end")}
 	}
 	if p.Status.Phase == corev1.PodFailed {
 		if record(p) {
 			return nil
 		}
-		return &ailment{text: strings.TrimSpace("ended in failure " + p.Status.Reason), young: true}
+		return &ailment{text: with(message.T("ended in failure"), p.Status.Reason), young: true}
 	}
 	if a := stuck(p); a != nil {
 		return a
@@ -105,18 +104,18 @@ func (s *State) examine(p *corev1.Pod) *ailment {
 	if ready != nil && ready.Status == corev1.ConditionTrue {
 		return nil
 	}
-	since, why := p.CreationTimestamp.Time, "is not ready"
+	since, why := p.CreationTimestamp.Time, message.T("is not ready")
 	if ready != nil && ready.LastTransitionTime.After(since) {
 		since = ready.LastTransitionTime.Time
 	}
 	if placed := podCondition(p, corev1.PodScheduled); placed != nil && placed.Status == corev1.ConditionFalse {
-		why = "has no place: " + firstLine(placed.Message)
+		why = message.F("has no place: %s", firstLine(placed.Message))
 	}
 	age := s.age(since)
 	if age == forever {
-		return &ailment{text: why + " since before the clock was set back"}
+		return &ailment{text: message.F("%s since before the clock was set back", why)}
 	}
-	return &ailment{text: fmt.Sprintf("%s since %s", why, age.Round(time.Second)), young: age < startTime}
+	return &ailment{text: message.F("%s since %s", why, age.Round(time.Second)), young: age < startTime}
 }
 
 // stuck looks for a container that waits for something that does not come.
@@ -126,13 +125,13 @@ func stuck(p *corev1.Pod) *ailment {
 		switch {
 		case w == nil:
 		case slices.Contains(pulling, w.Reason):
-			text := "misses its image " + c.Image + " (" + w.Reason + ")"
-			if why := pullCause(w.Message); why != "" {
-				text += ": " + why
+			text := message.F("misses its image %s (%s)", c.Image, w.Reason)
+			if why := pullCause(w.Message); why != (message.Text{}) {
+				text = message.F("%s: %s", text, why)
 			}
 			return &ailment{text: text, image: true}
 		case slices.Contains(crashing, w.Reason):
-			return &ailment{text: fmt.Sprintf("fails to start (%s, %d restarts)", w.Reason, c.RestartCount)}
+			return &ailment{text: message.F("fails to start (%s, %d restarts)", w.Reason, c.RestartCount)}
 		}
 	}
 	return nil

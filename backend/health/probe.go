@@ -12,6 +12,7 @@ import (
 	configv1 "github.com/openshift/api/config/v1"
 
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 )
 
 // probe asks the servers themselves, by the names under which people will.
@@ -22,7 +23,7 @@ func (s *State) probe(ctx context.Context, c *kube.Cluster, o Options) {
 	for id, target := range s.targets(o, api, ingress) {
 		all.Go(func() {
 			shown := target.Shown
-			if shown.Skip == "" {
+			if shown.Skip == (message.Text{}) {
 				served, err := kube.Probe(ctx, target.address, shown.Name, roots, s.At)
 				if shown.Err = err; err == nil {
 					shown.Leaf, shown.Trust = served.Leaf(), served.Trust
@@ -70,20 +71,20 @@ type target struct {
 func (s *State) targets(o Options, api, ingress string) map[string]target {
 	t := map[string]target{"cert-api": {Shown: Shown{Name: apiHost(s.Infra)}, address: api}}
 	if apiHost(s.Infra) == "" {
-		t["cert-api"] = target{Shown: Shown{Skip: "the cluster does not tell its API's name"}}
+		t["cert-api"] = target{Shown: Shown{Skip: message.T("the cluster does not tell its API's name")}}
 	}
 	apps := o.Domain
 	if apps == "" {
-		t["cert-api-new"] = target{Shown: Shown{Skip: "the cluster has no new name"}}
+		t["cert-api-new"] = target{Shown: Shown{Skip: message.T("the cluster has no new name")}}
 		apps = strings.TrimPrefix(apiHost(s.Infra), "api.")
 	} else {
 		t["cert-api-new"] = target{Shown: Shown{Name: "api." + apps}, address: api}
 	}
 	switch {
 	case ingress == "":
-		t["cert-apps"] = target{Shown: Shown{Skip: "the node's address is not known"}}
+		t["cert-apps"] = target{Shown: Shown{Skip: message.T("the node's address is not known")}}
 	case apps == "":
-		t["cert-apps"] = target{Shown: Shown{Skip: "the cluster's domain is not known"}}
+		t["cert-apps"] = target{Shown: Shown{Skip: message.T("the cluster's domain is not known")}}
 	default:
 		t["cert-apps"] = target{Shown: Shown{Name: "touchdown.apps." + apps}, address: ingress}
 	}

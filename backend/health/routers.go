@@ -1,9 +1,7 @@
 package health
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	operatorv1 "github.com/openshift/api/operator/v1"
 
@@ -33,8 +31,8 @@ func judgeRouters(s *State) check.Check {
 	for i := range s.Wide.Routers {
 		r := &s.Wide.Routers[i]
 		for _, w := range routerWants {
-			if why := w.fault(r); why != "" {
-				f.add(r.Name == "default" && w.kind == "Available", r.Name+": "+why)
+			if why := w.fault(r); why != (message.Text{}) {
+				f.add(r.Name == "default" && w.kind == "Available", message.F("%s: %s", r.Name, why))
 			}
 		}
 	}
@@ -42,14 +40,14 @@ func judgeRouters(s *State) check.Check {
 }
 
 // fault says which of the conditions is not as wanted; "" where it is, or is not known yet.
-func (w routerWant) fault(r *operatorv1.IngressController) string {
+func (w routerWant) fault(r *operatorv1.IngressController) message.Text {
 	at := slices.IndexFunc(r.Status.Conditions, func(c operatorv1.OperatorCondition) bool { return c.Type == w.kind })
 	if at < 0 {
-		return ""
+		return message.Text{}
 	}
 	cond := &r.Status.Conditions[at]
 	if cond.Status == w.want || cond.Status == operatorv1.ConditionUnknown {
-		return ""
+		return message.Text{}
 	}
-	return strings.TrimRight(fmt.Sprintf("%s is %s: %s", cond.Type, cond.Status, firstLine(cond.Message)), ": ")
+	return with(message.F("%s is %s", cond.Type, string(cond.Status)), firstLine(cond.Message))
 }

@@ -104,17 +104,17 @@ func judgeRoutes(s *State, o Options) check.Check {
 		r := &s.Routes[i]
 		name := r.Namespace + "/" + r.Name
 		switch refusal := refused(r); {
-		case refusal != "":
-			f.add(platform(r.Namespace), name+" is not taken: "+refusal)
+		case refusal != (message.Text{}):
+			f.add(platform(r.Namespace), message.F("%s is not taken: %s", name, refusal))
 		case platform(r.Namespace) && !s.moved(r, o):
-			f.add(false, name+" still has its old name "+shortList(hosts(r)).String())
+			f.add(false, message.F("%s still has its old name %s", name, shortList(names(hosts(r)))))
 		default:
 			good++
 		}
 	}
 	for _, w := range sites {
 		if h := s.host(w, o.Domain); h != "" && !o.may(h) && !s.bound(w) {
-			f.add(true, "no new address for: "+w.title.String()+" (only "+h+")")
+			f.add(true, message.F("no new address for: %s (only %s)", w.title, h))
 		}
 	}
 	return f.judge(c, message.F("%d addresses, all taken", good))
@@ -135,17 +135,17 @@ func hosts(r *routev1.Route) []string {
 }
 
 // refused says why no router takes a route, "" when one does.
-func refused(r *routev1.Route) string {
-	why := "no router has looked at it yet"
+func refused(r *routev1.Route) message.Text {
+	why := message.T("no router has looked at it yet")
 	for _, in := range r.Status.Ingress {
 		for _, cond := range in.Conditions {
 			if cond.Type != routev1.RouteAdmitted {
 				continue
 			}
 			if cond.Status == corev1.ConditionTrue {
-				return ""
+				return message.Text{}
 			}
-			why = firstLine(cond.Reason + " " + cond.Message)
+			why = message.Data(firstLine(cond.Reason + " " + cond.Message))
 		}
 	}
 	return why

@@ -37,7 +37,7 @@ func judgeUnits(s *State) check.Check {
 			c.Evidence = append(c.Evidence, unit+" failed, which only waits for the network")
 			continue
 		}
-		f.add(slices.Contains(nodeUnits, unit), unit+" failed")
+		f.add(slices.Contains(nodeUnits, unit), message.F("%s failed", unit))
 	}
 	return f.judge(c, message.T("none failed"))
 }

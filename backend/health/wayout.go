@@ -29,14 +29,14 @@ const answerTime, answerTries = 2 * time.Second, 2
 
 // WayOut is what the site's name server says to the node, and to its pods.
 type WayOut struct {
-	Server netip.Addr // that answered the node
-	Skip   string     // why nobody asked
-	Asked  int        // pods
-	From   string     // the pod's namespace that got an answer first
-	Errs   []string   // of the others
+	Server netip.Addr   // that answered the node
+	Skip   message.Text // why nobody asked
+	Asked  int          // pods
+	From   string       // the pod's namespace that got an answer first
+	Errs   []string     // of the others
 }
 
-const noServer = "the site's name server is absent, not needed"
+var noServer = message.T("the site's name server is absent, not needed")
 
 // askFromPods sends one DNS query from the node and, if that is answered, the same from each pod until one has its answer. Any
 // answer counts. Single pods may be kept from it by a network policy: only when none gets through, the pods have no way out.
@@ -52,25 +52,25 @@ func askFromPods(ctx context.Context, folder string, servers []netip.Addr) (w Wa
 		}
 	}
 	if !w.Server.IsValid() {
-		w.Skip = "the site's name server does not answer the node either"
+		w.Skip = message.T("the site's name server does not answer the node either")
 		return w
 	}
 	pods, err := os.ReadDir(folder)
 	if err != nil {
-		w.Skip = "the pods' networks cannot be seen"
+		w.Skip = message.T("the pods' networks cannot be seen")
 		return w
 	}
 	node, err := netns.Get()
 	if err != nil {
-		w.Skip = "the node's own network cannot be told from the pods'"
+		w.Skip = message.T("the node's own network cannot be told from the pods'")
 		return w
 	}
 	defer func() { _ = node.Close() }()
 	w.askPods(ctx, folder, pods, node)
 	if w.Asked > 0 {
-		w.Skip = ""
-	} else if w.Skip == "" {
-		w.Skip = "no pod with its own network runs"
+		w.Skip = message.Text{}
+	} else if w.Skip == (message.Text{}) {
+		w.Skip = message.T("no pod with its own network runs")
 	}
 	return w
 }
@@ -89,7 +89,7 @@ func (w *WayOut) askPods(ctx context.Context, folder string, pods []os.DirEntry,
 			switch {
 			case errors.Is(err, host.ErrSameNetwork), errors.Is(err, context.Canceled): // no pod with its own network; one has its answer
 			case !entered: // not root, or the pod has just ended
-				w.Skip = "the pods' networks cannot be entered"
+				w.Skip = message.T("the pods' networks cannot be entered")
 			case err == nil:
 				w.Asked++
 				w.From = pod.Name()
@@ -145,14 +145,14 @@ func judgeWayOut(s *State) check.Check {
 	w := s.WayOut
 	switch {
 	case s.Away != nil:
-		w.Skip = "the cluster's API does not answer"
-	case !w.Server.IsValid() && w.Skip == "":
-		w.Skip = "nobody asked"
+		w.Skip = message.T("the cluster's API does not answer")
+	case !w.Server.IsValid() && w.Skip == (message.Text{}):
+		w.Skip = message.T("nobody asked")
 	}
 	switch {
 	case w.Skip == noServer:
-		c.Status, c.Observed, c.Fix = check.Skip, message.T(noServer), message.Text{}
-	case w.Skip != "":
+		c.Status, c.Observed, c.Fix = check.Skip, noServer, message.Text{}
+	case w.Skip != (message.Text{}):
 		c.Status, c.Observed, c.Fix = check.Skip, message.F("not looked at: %s", w.Skip), message.Text{}
 	case w.From != "":
 		c.Status, c.Observed, c.Fix = check.Pass, message.F("%s answers", w.Server.String()), message.Text{}

@@ -1,7 +1,6 @@
 package health
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -42,27 +41,27 @@ func judgeControllers(s *State) check.Check {
 		return c
 	}
 	var f faults
-	add := func(namespace, name, unit string, has, want int32, young bool) {
-		f.add(!young && platform(namespace) && !dispensable(s, namespace), fmt.Sprintf("%s/%s has %d of %d %s", namespace, name, has, want, unit))
+	add := func(namespace string, text message.Text, young bool) {
+		f.add(!young && platform(namespace) && !dispensable(s, namespace), text)
 	}
 	w := s.Wide
 	for i := range w.Deployments {
 		d := &w.Deployments[i]
 		if since, bad := unavailable(d); bad && wants(d.Spec.Replicas) > 0 {
-			add(d.Namespace, d.Name, "replicas", d.Status.AvailableReplicas, wants(d.Spec.Replicas), s.age(since) < startTime)
+			add(d.Namespace, message.F("%s has %d of %d replicas", d.Namespace+"/"+d.Name, d.Status.AvailableReplicas, wants(d.Spec.Replicas)), s.age(since) < startTime)
 		} else if d.Status.AvailableReplicas < wants(d.Spec.Replicas) { // a roll-out, or pods that the check of the pods judges
-			add(d.Namespace, d.Name, "replicas", d.Status.AvailableReplicas, wants(d.Spec.Replicas), true)
+			add(d.Namespace, message.F("%s has %d of %d replicas", d.Namespace+"/"+d.Name, d.Status.AvailableReplicas, wants(d.Spec.Replicas)), true)
 		}
 	}
 	// These do not say since when; where there are pods, those do, which the check of the pods judges.
 	for i := range w.DaemonSets {
 		if d := &w.DaemonSets[i]; d.Status.NumberAvailable < d.Status.DesiredNumberScheduled {
-			add(d.Namespace, d.Name, "pods", d.Status.NumberAvailable, d.Status.DesiredNumberScheduled, d.Status.CurrentNumberScheduled > 0)
+			add(d.Namespace, message.F("%s has %d of %d pods", d.Namespace+"/"+d.Name, d.Status.NumberAvailable, d.Status.DesiredNumberScheduled), d.Status.CurrentNumberScheduled > 0)
 		}
 	}
 	for i := range w.StatefulSets {
 		if d := &w.StatefulSets[i]; d.Status.ReadyReplicas < wants(d.Spec.Replicas) {
-			add(d.Namespace, d.Name, "replicas", d.Status.ReadyReplicas, wants(d.Spec.Replicas), d.Status.Replicas > 0)
+			add(d.Namespace, message.F("%s has %d of %d replicas", d.Namespace+"/"+d.Name, d.Status.ReadyReplicas, wants(d.Spec.Replicas)), d.Status.Replicas > 0)
 		}
 	}
 	return f.judge(c, message.F("%d controllers, all well", len(w.Deployments)+len(w.DaemonSets)+len(w.StatefulSets)))
@@ -107,7 +106,7 @@ func judgeStorage(s *State) check.Check {
 	var f faults
 	late, defaults := s.classes()
 	if len(defaults) > 1 {
-		f.add(false, fmt.Sprintf("%d default storage classes: %s", len(defaults), strings.Join(defaults, ", ")))
+		f.add(false, message.F("%d default storage classes: %s", len(defaults), strings.Join(defaults, ", ")))
 	}
 	for i := range s.Wide.Claims {
 		p := &s.Wide.Claims[i]
@@ -115,14 +114,14 @@ func judgeStorage(s *State) check.Check {
 		grave := platform(p.Namespace) && !dispensable(s, p.Namespace)
 		switch {
 		case p.Status.Phase == corev1.ClaimLost:
-			f.add(grave, "claim "+p.Namespace+"/"+p.Name+" lost its volume")
+			f.add(grave, message.F("claim %s lost its volume", p.Namespace+"/"+p.Name))
 		case p.Status.Phase != corev1.ClaimBound && !waits:
-			f.add(grave, "claim "+p.Namespace+"/"+p.Name+" has no volume")
+			f.add(grave, message.F("claim %s has no volume", p.Namespace+"/"+p.Name))
 		}
 	}
 	for i := range s.Wide.Volumes {
 		if v := &s.Wide.Volumes[i]; v.Status.Phase == corev1.VolumeFailed {
-			f.add(false, "volume "+v.Name+" failed: "+firstLine(v.Status.Message))
+			f.add(false, with(message.F("volume %s failed", v.Name), firstLine(v.Status.Message)))
 		}
 	}
 	return f.judge(c, message.F("%d claims, all well", len(s.Wide.Claims)))

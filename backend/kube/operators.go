@@ -2,9 +2,10 @@ package kube
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
+
+	"touchdown/backend/message"
 
 	configv1 "github.com/openshift/api/config/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,29 +27,33 @@ func (c *Cluster) Operators(ctx context.Context) ([]configv1.ClusterOperator, er
 
 // OperatorPending says why an operator is not at rest: not available, still progressing or degraded; "" when it is. A condition
 // that it does not report counts as pending.
-func OperatorPending(co *configv1.ClusterOperator) string {
+func OperatorPending(co *configv1.ClusterOperator) message.Text {
 	for _, want := range []struct {
 		kind   configv1.ClusterStatusConditionType
 		status configv1.ConditionStatus
-		says   string
+		says   message.Text
+		lacks  message.Text
 	}{
-		{configv1.OperatorAvailable, configv1.ConditionTrue, "is not available"},
-		{configv1.OperatorProgressing, configv1.ConditionFalse, "is still at work"},
-		{configv1.OperatorDegraded, configv1.ConditionFalse, "is degraded"},
+		{configv1.OperatorAvailable, configv1.ConditionTrue, message.F("%s is not available", co.Name), message.F("%s does not say whether it is available", co.Name)},
+		{configv1.OperatorProgressing, configv1.ConditionFalse, message.F("%s is still at work", co.Name), message.F("%s does not say whether it is progressing", co.Name)},
+		{configv1.OperatorDegraded, configv1.ConditionFalse, message.F("%s is degraded", co.Name), message.F("%s does not say whether it is degraded", co.Name)},
 	} {
 		cond := Condition(co, want.kind)
 		if cond == nil {
-			return fmt.Sprintf("%s does not say whether it is %s", co.Name, strings.ToLower(string(want.kind)))
+			return want.lacks
 		}
 		if cond.Status != want.status {
 			why := firstLine(cond.Message)
 			if why == "" {
 				why = cond.Reason // all that an operator says that its owner has set to Unmanaged
 			}
-			return strings.TrimRight(fmt.Sprintf("%s %s: %s", co.Name, want.says, why), ": ")
+			if why == "" {
+				return want.says
+			}
+			return message.F("%s: %s", want.says, why)
 		}
 	}
-	return ""
+	return message.Text{}
 }
 
 // Condition returns a condition of an operator, or nil.

@@ -126,7 +126,7 @@ func refused(doing string, err error) error {
 	case apierrors.IsForbidden(err):
 		return fmt.Errorf("%s: %w", doing, &problem.Problem{
 			Code:    "CLU-DENY",
-			Summary: message.F("The cluster does not let Touchdown %s.", permission(err)),
+			Summary: denied(err),
 			Fix:     message.T("Give Touchdown the node's own administrator kubeconfig."),
 			Err:     err,
 		})
@@ -141,11 +141,20 @@ func refused(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
+// denied tells what the cluster does not let Touchdown do, in the API's own words, such as "create secrets".
+func denied(err error) message.Text {
+	what := permission(err)
+	if what == "" {
+		return message.T("The cluster does not let Touchdown do this.")
+	}
+	return message.F("The cluster does not let Touchdown %s.", what)
+}
+
 // permission cuts "create secrets" out of `... User "x" cannot create resource "secrets" in API group ...`.
 func permission(err error) string {
 	_, what, found := strings.Cut(err.Error(), " cannot ")
 	if !found {
-		return "do this"
+		return ""
 	}
 	words := strings.Fields(what)
 	if len(words) >= 3 && words[1] == "resource" {

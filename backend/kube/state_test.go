@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 )
 
 func operator(conds ...configv1.ClusterOperatorStatusCondition) *configv1.ClusterOperator {
@@ -35,7 +36,7 @@ func TestOperatorPending(t *testing.T) {
 		"at work":          {operator(up, cond("Progressing", "True"), well), false},
 		"degraded":         {operator(up, steady, cond("Degraded", "True")), false},
 	} {
-		if why := kube.OperatorPending(test.co); (why == "") != test.done {
+		if why := kube.OperatorPending(test.co); (why == message.Text{}) != test.done {
 			t.Errorf("%s: %q", name, why)
 		}
 	}

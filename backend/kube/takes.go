@@ -83,7 +83,7 @@ func rendering(ctx context.Context, c *Cluster) error {
 		if err != nil {
 			return err
 		}
-		if why != "" {
+		if why != (message.Text{}) {
 			return &problem.Problem{
 				Code:    "NCF-REST",
 				Summary: message.F("The Machine Config Operator does not run, so the node would not take a new configuration: %s.", why),

@@ -25,6 +25,8 @@ const (
 	ownFolder    = "kube-apiserver-certs/secrets/node-kubeconfigs"
 	ownName      = "localhost.kubeconfig"
 	recoveryName = "localhost-recovery.kubeconfig"
+
+	recoveryAccount = "recovery account" // the name of a way
 )
 
 // The kubeconfig of kube-apiserver's certificate syncer, in the folder of each revision of its static pod, and where that
@@ -60,7 +62,7 @@ func waysOf(kubeconfig string) []way {
 	recovery := filepath.Join(filepath.Dir(kubeconfig), recoveryName)
 	return append(all,
 		way{"recovery kubeconfig", recovery, fromFile(recovery)},
-		way{"recovery account", root, func() (*rest.Config, error) { return readRecoveryAccount(root) }})
+		way{recoveryAccount, root, func() (*rest.Config, error) { return readRecoveryAccount(root) }})
 }
 
 // readConfig reads a kubeconfig, lets edit change it, and loads what it points to. Its errors name files and no contents.

@@ -33,9 +33,9 @@ type ways struct {
 
 	mu    sync.Mutex
 	used  *link
-	why   string    // what is wrong with the best way while another one is used
-	tried time.Time // when the best way was last tried
-	stamp string    // of the best way's file then
+	why   message.Text // what is wrong with the best way while another one is used
+	tried time.Time    // when the best way was last tried
+	stamp string       // of the best way's file then
 }
 
 // link is a way whose files have been read.
@@ -97,7 +97,7 @@ func (w *ways) RoundTrip(r *http.Request) (*http.Response, error) {
 	if used != nil && best {
 		resp, err := used.send(r)
 		why := unknown(resp, err)
-		if why == "" {
+		if why == (message.Text{}) {
 			return resp, err
 		}
 		return w.search(r, used, refusal{resp, err, why})
@@ -109,19 +109,19 @@ func (w *ways) RoundTrip(r *http.Request) (*http.Response, error) {
 type refusal struct {
 	resp *http.Response
 	err  error
-	why  string
+	why  message.Text
 }
 
 // search tries each way, best first, after refused was refused with that answer.
 func (w *ways) search(r *http.Request, refused *link, first refusal) (*http.Response, error) {
-	var faults []string
+	var faults []message.Text
 	var unread []error
 	for rank, way := range w.all {
 		l, err := w.open(rank)
 		switch {
 		case err != nil:
 			unread = append(unread, err)
-			faults = append(faults, "it cannot be read")
+			faults = append(faults, message.T("it cannot be read"))
 			continue
 		case l.same(refused):
 			faults = append(faults, fault(l, first.why, time.Now()))
@@ -129,22 +129,22 @@ func (w *ways) search(r *http.Request, refused *link, first refusal) (*http.Resp
 		}
 		resp, err := l.send(r)
 		why := unknown(resp, err)
-		if why == "" {
+		if why == (message.Text{}) {
 			if err == nil {
 				w.take(l, faults)
 			}
 			discard(first.resp)
 			return resp, err
 		}
-		w.log.Warn("the cluster's API refuses a way in", "way", way.name, "why", why)
+		w.log.Warn("the cluster's API refuses a way in", "way", way.name, "why", why.String())
 		faults = append(faults, fault(l, why, time.Now()))
-		if first.why == "" {
+		if first.why == (message.Text{}) {
 			first = refusal{resp, err, why}
 		} else {
 			discard(resp)
 		}
 	}
-	if first.why == "" {
+	if first.why == (message.Text{}) {
 		return nil, &lasting{unreadable(errors.Join(unread...))}
 	}
 	return first.resp, first.err
@@ -164,13 +164,13 @@ func (w *ways) current() (used *link, best bool) {
 	return w.used, true
 }
 
-func (w *ways) take(l *link, faults []string) {
+func (w *ways) take(l *link, faults []message.Text) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(faults) > 0 || w.used != nil && w.used.rank != l.rank {
 		w.log.Warn("another way into the cluster", "way", w.all[l.rank].name, "faults", faults)
 	}
-	w.used, w.why = l, ""
+	w.used, w.why = l, message.Text{}
 	if l.rank == 0 {
 		return
 	}
@@ -178,25 +178,25 @@ func (w *ways) take(l *link, faults []string) {
 }
 
 // unknown tells how an answer shows that the way is at fault: the API does not know us, or we do not know it.
-func unknown(resp *http.Response, err error) string {
+func unknown(resp *http.Response, err error) message.Text {
 	var invalid x509.CertificateInvalidError
 	var authority x509.UnknownAuthorityError
 	var name x509.HostnameError
 	switch {
 	case err == nil && resp.StatusCode == http.StatusUnauthorized:
-		return "the API does not accept the client certificate"
+		return message.T("the API does not accept the client certificate")
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return "the API's certificate for localhost has expired or is not yet valid"
+		return message.T("the API's certificate for localhost has expired or is not yet valid")
 	case errors.As(err, &invalid), errors.As(err, &authority), errors.As(err, &name):
-		return "the API's certificate for localhost is not trusted"
+		return message.T("the API's certificate for localhost is not trusted")
 	}
-	return ""
+	return message.Text{}
 }
 
 // fault says it of a link whose own certificate may tell more.
-func fault(l *link, why string, now time.Time) string {
+func fault(l *link, why message.Text, now time.Time) message.Text {
 	if on, is := expired(l.config, now); is {
-		return "its client certificate expired on " + on.UTC().Format(time.DateOnly)
+		return message.F("its client certificate expired on %s", on.UTC().Format(time.DateOnly))
 	}
 	return why
 }
@@ -234,7 +234,7 @@ func unreadable(why error) *problem.Problem {
 	}
 }
 
-// Detour says why the node's own kubeconfig is not what the cluster is reached with; "" when it is.
+// Detour says why the node's own kubeconfig is not what the cluster is reached with; no text when it is.
 func (c *Cluster) Detour() message.Text {
 	w := c.ways
 	w.mu.Lock()
@@ -242,5 +242,8 @@ func (c *Cluster) Detour() message.Text {
 	if w.used == nil || w.used.rank == 0 {
 		return message.Text{}
 	}
-	return message.F("The node's own kubeconfig does not work: %s. Touchdown uses the cluster's %s.", w.why, w.all[w.used.rank].name)
+	if w.all[w.used.rank].name == recoveryAccount {
+		return message.F("The node's own kubeconfig does not work: %s. Touchdown uses the cluster's recovery account.", w.why)
+	}
+	return message.F("The node's own kubeconfig does not work: %s. Touchdown uses the cluster's recovery kubeconfig.", w.why)
 }

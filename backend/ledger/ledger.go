@@ -40,20 +40,20 @@ type Entry struct {
 // Clash is another node with the same identity.
 type Clash struct {
 	Other  Entry
-	Shared []string // what is the same: "the cluster id", "the CA key router-ca"
+	Shared []message.Text // what is the same: "the cluster id", "the CA key router-ca"
 }
 
-// String says it in a sentence's end: "SN 1234, sealed on 2026-01-02: the cluster id and 3 more".
-func (c Clash) String() string {
+// Text says it in a sentence's end: "SN 1234, sealed on 2026-01-02: the cluster id and 3 more".
+func (c Clash) Text() message.Text {
 	what := c.Shared[0]
 	if n := len(c.Shared) - 1; n > 0 {
-		what += fmt.Sprintf(" and %d more", n)
+		what = message.F("%s and %d more", what, n)
 	}
-	serial := c.Other.Serial
-	if serial == "" {
-		serial = "not known"
+	serial := message.Data(c.Other.Serial)
+	if c.Other.Serial == "" {
+		serial = message.T("not known")
 	}
-	return fmt.Sprintf("SN %s, sealed on %s: %s", serial, c.Other.Sealed.UTC().Format(time.DateOnly), what)
+	return message.F("SN %s, sealed on %s: %s", serial, c.Other.Sealed.UTC().Format(time.DateOnly), what)
 }
 
 // unit tells whether both lines are of one machine: a node that is sealed again is no copy of itself. Ports can move, and some have
@@ -69,20 +69,34 @@ func (e Entry) unit(o Entry) bool {
 }
 
 // shares lists what the two have in common.
-func (e Entry) shares(o Entry) (what []string) {
+func (e Entry) shares(o Entry) (what []message.Text) {
 	if e.ClusterID != "" && e.ClusterID == o.ClusterID {
-		what = append(what, "the cluster id")
+		what = append(what, message.T("the cluster id"))
 	}
 	if e.MediaKey != "" && e.MediaKey == o.MediaKey {
-		what = append(what, "the key for site media")
+		what = append(what, message.T("the key for site media"))
 	}
 	theirs := slices.Collect(maps.Values(o.Keys))
 	for _, name := range slices.Sorted(maps.Keys(e.Keys)) {
 		if slices.Contains(theirs, e.Keys[name]) {
-			what = append(what, name)
+			what = append(what, keyText(name))
 		}
 	}
 	return what
+}
+
+// keyText is the name of a key of an entry.
+func keyText(name string) message.Text {
+	if ca, is := strings.CutPrefix(name, caKey); is {
+		return message.F("the CA key %s", ca)
+	}
+	if host, is := strings.CutPrefix(name, hostKey); is {
+		return message.F("the SSH host key %s", host)
+	}
+	if name == reportKey {
+		return message.T("the report key")
+	}
+	return message.Data(name)
 }
 
 // Prepare makes an empty ledger where there is none yet, and tells whether it did; one that is there has to be usable. Nothing else
@@ -191,17 +205,17 @@ func add(path string, e Entry, choose func(found) (*Entry, error)) error {
 
 // Copy refuses a node that has the identity of others.
 func Copy(clashes []Clash) error {
-	texts := make([]string, min(len(clashes), 3))
+	texts := make([]message.Text, min(len(clashes), 3))
 	for i := range texts {
-		texts[i] = clashes[i].String()
+		texts[i] = clashes[i].Text()
 	}
-	more := ""
+	others := message.Join(texts, "; ")
 	if n := len(clashes) - len(texts); n > 0 {
-		more = fmt.Sprintf(", and %d more nodes", n)
+		others = message.F("%s, and %d more nodes", others, n)
 	}
 	return &problem.Problem{
 		Code:    "FAC-TWN",
-		Summary: message.F("This node has the identity of another one in the ledger: %s%s.", strings.Join(texts, "; "), more),
+		Summary: message.F("This node has the identity of another one in the ledger: %s.", others),
 		Fix:     message.T("Install it again instead of copying a disk. If it has to be, run touchdown factory --shared-identity REASON."),
 	}
 }

@@ -97,12 +97,19 @@ func (e *Entry) readCluster(ctx context.Context, c *kube.Cluster) error {
 				return err
 			}
 			if sum := publicKey(secret.Data[corev1.TLSCertKey]); sum != "" {
-				e.Keys["the CA key "+ref.Name] = sum
+				e.Keys[caKey+ref.Name] = sum
 			}
 		}
 		return nil
 	})
 }
+
+// The names of keys in a ledger; of the first two the key's own name follows.
+const (
+	caKey     = "the CA key "
+	hostKey   = "the SSH host key "
+	reportKey = "the report key"
+)
 
 // readReportKey reads the public half of the key that signs the node's reports. It is made with the first report, just before the
 // seal: a node that has it earlier was sealed before, or has the disk of one. A damaged one counts as none: the report makes it good.
@@ -114,7 +121,7 @@ func (e *Entry) readReportKey(m *host.Machine) {
 	}
 	sum := sha256.Sum256(block.Bytes)
 	e.ReportKey = base64.StdEncoding.EncodeToString(block.Bytes)
-	e.Keys["the report key"] = hex.EncodeToString(sum[:])
+	e.Keys[reportKey] = hex.EncodeToString(sum[:])
 }
 
 // publicKey is the SHA-256 of a certificate's public key, "" when there is none: a CA that was renewed with its old key is the same.
@@ -145,7 +152,7 @@ func (e *Entry) readHostKeys(m *host.Machine) error {
 		if err != nil {
 			return fmt.Errorf("reading the SSH host key %s: %w", file, err)
 		}
-		e.Keys["the SSH host key "+path.Base(file)] = ssh.FingerprintSHA256(key)
+		e.Keys[hostKey+path.Base(file)] = ssh.FingerprintSHA256(key)
 	}
 	return nil
 }

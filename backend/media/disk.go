@@ -59,20 +59,20 @@ func attribute(dir, name string) string {
 	return strings.TrimSpace(shown)
 }
 
-// String names the disk as far as it is known: "Kingston DataTraveler, serial number 1A2B, 31.0 GB".
-func (d disk) String() string {
-	model, serial := d.model, d.serial
-	if model == "" {
-		model = "unknown model"
+// text names the disk as far as it is known: "Kingston DataTraveler, serial number 1A2B, 31.0 GB".
+func (d disk) text() message.Text {
+	model, serial := message.Data(d.model), message.Data(d.serial)
+	if d.model == "" {
+		model = message.T("unknown model")
 	}
-	if serial == "" {
-		serial = "not known"
+	if d.serial == "" {
+		serial = message.T("not known")
 	}
-	size := "size not known"
+	size := message.T("size not known")
 	if d.bytes > 0 {
-		size = fmt.Sprintf("%.1f GB", float64(d.bytes)/1e9)
+		size = message.F("%.1f GB", float64(d.bytes)/1e9)
 	}
-	return fmt.Sprintf("%s, serial number %s, %s", model, serial, size)
+	return message.F("%s, serial number %s, %s", model, serial, size)
 }
 
 // refuseFixed refuses a disk that is no stick.
@@ -81,7 +81,7 @@ func (d disk) refuseFixed(path string) error {
 		return nil
 	}
 	return &problem.Problem{
-		Code: "MED-HARD", Summary: message.F("%s is neither removable nor on USB: %s.", path, d),
+		Code: "MED-HARD", Summary: message.F("%s is neither removable nor on USB: %s.", path, d.text()),
 		Fix: message.T("Check the name of the device: a disk of this machine looks like this. If it is the medium, add --fixed-disk."),
 	}
 }

@@ -48,8 +48,8 @@ func TestDisks(t *testing.T) {
 			t.Fatal(err)
 		}
 		is := diskOf(sys, number)
-		if is.String() != test.name || is.loose != test.loose {
-			t.Errorf("%s: %s, %t", test.device, is, is.loose)
+		if is.text().String() != test.name || is.loose != test.loose {
+			t.Errorf("%s: %s, %t", test.device, is.text(), is.loose)
 		}
 		err := is.refuseFixed("/dev/x")
 		if (err == nil) != test.loose || err != nil && (problem.From(err).Code != "MED-HARD" || !strings.Contains(problem.From(err).Summary.String(), test.name)) {

@@ -150,7 +150,7 @@ func (k Known) secret() (string, error) {
 
 // verify reads a signed document that this node may use now: one of a medium, or the one that was put in at the bake.
 func (k Known) verify(text []byte, baked bool) (d *envelope.Document, signer string, err error) {
-	trust, err := k.trust(baked)
+	trust, err := k.Trust(baked)
 	if err != nil {
 		return nil, "", err
 	}
@@ -166,7 +166,7 @@ func (k Known) verify(text []byte, baked bool) (d *envelope.Document, signer str
 
 // is tells whether a signed document is the one with an id, for this node and signed with a key that it trusts.
 func (k Known) is(text []byte, id string) bool {
-	trust, err := k.trust(false)
+	trust, err := k.Trust(false)
 	if err != nil {
 		return false
 	}
@@ -174,11 +174,9 @@ func (k Known) is(text []byte, id string) bool {
 	return err == nil && d.ID == id && d.For(k.machine.Serial(), nil) == nil
 }
 
-// Trust is whose signatures count now (MED-UKEY where the node trusts none).
-func (k Known) Trust() (*envelope.Trust, error) { return k.trust(false) }
-
-// trust is whose signatures count now. What was put in at the bake was signed with a key that was made for it and thrown away.
-func (k Known) trust(baked bool) (*envelope.Trust, error) {
+// Trust is whose signatures count now, a Problem (MED-UKEY) where the node trusts none. What was put in at the bake was signed with a key
+// that was made for it and thrown away.
+func (k Known) Trust(baked bool) (*envelope.Trust, error) {
 	file := trustFile
 	if baked {
 		file = bakedTrustFile

@@ -88,7 +88,7 @@ func unsure(k Known, id string) *Left {
 
 // keeps tells whether a document stays on its medium: it says so, or other machines need it.
 func keeps(k Known, signed []byte) bool {
-	trust, err := k.trust(false)
+	trust, err := k.Trust(false)
 	if err != nil {
 		return false
 	}

@@ -98,7 +98,7 @@ func writeDevice(path string, is disk, image *volume.Image, force bool) error {
 		return fmt.Errorf("reading %s: %w", path, err)
 	}
 	if !force && len(bytes.Trim(head, "\x00")) > 0 {
-		return &problem.Problem{Code: "MED-FULL", Summary: message.F("%s holds something: its first sectors are not empty. It is %s.", path, is.String()), Fix: message.T("Check that it is the stick. If everything on it may be lost, add --force.")}
+		return &problem.Problem{Code: "MED-FULL", Summary: message.F("%s holds something: its first sectors are not empty. It is %s.", path, is.text()), Fix: message.T("Check that it is the stick. If everything on it may be lost, add --force.")}
 	}
 	// What another file system left behind would make it look like two.
 	clean := make([]byte, max(len(image.Head), int(min(image.Size, used))))

@@ -33,7 +33,7 @@ var (
 func reason(said string, desired []byte) string {
 	text := inText.ReplaceAllString(said, "")
 	if m := missingField.FindStringSubmatch(text); m != nil && strings.IndexAny(text, quotes) == strings.Index(text, m[0])+len("missing field ") {
-		text = text[:strings.Index(text, m[0])] + "a field is missing: " + m[1]
+		text = text[:strings.Index(text, m[0])] + "missing field " + m[1]
 	}
 	for _, value := range secretive(desired) {
 		text = strings.ReplaceAll(text, value, "…")

@@ -147,7 +147,7 @@ func TestReason(t *testing.T) {
 	desired := []byte(`{"interfaces":[{"name":"ens3","type":"bond","profile-name":"` + marker + `","802.1x":{"password":"ens3 or 198.51.100.1"},"ipv4":{"address":[{"ip":"198.51.100.1"}]}}]}`)
 	for said, want := range map[string]string{
 		"Invalid YAML string: interfaces: invalid type: integer `4711`, expected a string at line 1 column 40": "interfaces: invalid type: integer …, expected a string",
-		"missing field `name` at line 1 column 4":                                                              "a field is missing: name",
+		"missing field `name` at line 1 column 4":                                                              "missing field name",
 		"unknown field `x 'y` z', expected one of `a`, `b`":                                                    "unknown field …",
 		"Verification failure: ens3.interface.mtu desire '1500', current '9000'":                               "Verification failure: ens3.interface.mtu desire …",
 		"unknown variant `" + marker + "` missing field `" + marker + "`":                                      "unknown variant …",

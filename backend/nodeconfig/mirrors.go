@@ -117,16 +117,16 @@ func (w Want) mirrorObjects(ctx context.Context, c Reader) ([]object, error) {
 
 // olderObject is for a cluster from before 4.13, whose one kind knows neither tags nor a policy.
 func (w Want) olderObject() ([]object, error) {
-	lacks := ""
+	var lacks message.Text
 	if len(w.TagMirrors) > 0 {
-		lacks = "mirrors for images named by tag"
+		lacks = message.T("mirrors for images named by tag")
 	}
 	for _, m := range w.DigestMirrors {
 		if m.Policy == "NeverContactSource" {
-			lacks = "mirrors whose source is never contacted"
+			lacks = message.T("mirrors whose source is never contacted")
 		}
 	}
-	if lacks != "" {
+	if lacks != (message.Text{}) {
 		return nil, &problem.Problem{
 			Code:    "MRR-LACK",
 			Summary: message.F("This version of OpenShift does not know %s.", lacks),

@@ -36,7 +36,7 @@ func (w Want) proxy(ctx context.Context, c Reader) ([]Change, error) {
 	}
 	o := object{
 		Change: Change{
-			What: message.T("Proxy"), Units: units, Old: message.Data(described(text(now, "spec", "httpProxy"), text(now, "spec", "httpsProxy"))),
+			What: message.T("Proxy"), Units: units, Old: described(text(now, "spec", "httpProxy"), text(now, "spec", "httpsProxy")),
 			New:  message.F("%s; not for %s", described(w.Proxy.HTTP, w.Proxy.HTTPS), strings.Join(skip, ", ")),
 			File: proxyFile, Renders: true,
 			In: func(r Config) bool {
@@ -78,19 +78,19 @@ func (p Proxy) around(list string) []string {
 }
 
 // described shows proxies without their passwords.
-func described(urls ...string) string {
-	var out []string
+func described(urls ...string) message.Text {
+	var out []message.Text
 	for _, text := range urls {
 		if text == "" {
 			continue
 		}
-		shown := "<a URL that cannot be read>"
+		shown := message.T("<a URL that cannot be read>")
 		if u, err := url.Parse(text); err == nil && u.Host != "" { // without a scheme all of it would pass for a path, the password too
-			shown = u.Redacted()
+			shown = message.Data(u.Redacted())
 		}
 		if !slices.Contains(out, shown) {
 			out = append(out, shown)
 		}
 	}
-	return strings.Join(out, ", ")
+	return message.Join(out, ", ")
 }

@@ -38,7 +38,7 @@ func (w Want) registryCAs(ctx context.Context, c Reader) ([]Change, error) {
 	var hosts []string
 	for _, ca := range w.RegistryCAs {
 		if _, err := certificates(ca.PEM); err != nil {
-			return nil, badPEM("the authority of the registry "+ca.Host, err)
+			return nil, badPEM(message.F("the authority of the registry %s", ca.Host), err)
 		}
 		hosts = append(hosts, strings.ReplaceAll(caKey(ca), "..", ":"))
 	}
@@ -83,7 +83,7 @@ func (w Want) trust(ctx context.Context, c Reader) ([]Change, error) {
 	}
 	certs, err := certificates(added)
 	if err != nil {
-		return nil, badPEM("the additional trust bundle", err)
+		return nil, badPEM(message.T("the additional trust bundle"), err)
 	}
 	proxy, err := c.Get(ctx, kube.Config("proxies"))
 	if err != nil {
@@ -178,7 +178,7 @@ func certificates(text string) ([]*x509.Certificate, error) {
 	return out, nil
 }
 
-func badPEM(what string, err error) error {
+func badPEM(what message.Text, err error) error {
 	return &problem.Problem{
 		Code: "CA-BAD", Summary: message.F("A certificate cannot be read: %s.", what),
 		Fix: message.T("Give it as PEM, with the lines BEGIN CERTIFICATE and END CERTIFICATE."), Err: err,

@@ -17,8 +17,8 @@ import (
 )
 
 // carrier judges the ports and returns those with a link; why says what keeps all probes from being made.
-func (r *run) carrier() (usable []netlink.Link, why string, err error) {
-	c := check.Check{ID: "net-carrier", Title: message.T("Cable and link"), Expected: message.F("a link on %s", strings.Join(r.t.Ports, " and "))}
+func (r *run) carrier() (usable []netlink.Link, why message.Text, err error) {
+	c := check.Check{ID: "net-carrier", Title: message.T("Cable and link"), Expected: message.F("a link on %s", strings.Join(r.t.Ports, ", "))}
 	var without, off, missing []string
 	for _, name := range r.t.Ports {
 		l, err := netlink.LinkByName(name)
@@ -27,7 +27,7 @@ func (r *run) carrier() (usable []netlink.Link, why string, err error) {
 			continue
 		}
 		if err != nil {
-			return nil, "", fmt.Errorf("looking at %s: %w", name, err)
+			return nil, message.Text{}, fmt.Errorf("looking at %s: %w", name, err)
 		}
 		flags := l.Attrs().RawFlags
 		c.Evidence = append(c.Evidence, fmt.Sprintf("%s: %s, flags %#x, state %s", name, l.Attrs().HardwareAddr, flags, l.Attrs().OperState))
@@ -45,11 +45,11 @@ func (r *run) carrier() (usable []netlink.Link, why string, err error) {
 	return usable, why, nil
 }
 
-func (r *run) judgePorts(c *check.Check, usable int, without, off, missing []string) (why string) {
+func (r *run) judgePorts(c *check.Check, usable int, without, off, missing []string) (why message.Text) {
 	var parts []message.Text
 	add := func(names []string, text message.Text) {
 		if len(names) > 0 {
-			parts = append(parts, message.F("%s %s", strings.Join(names, " and "), text))
+			parts = append(parts, message.F("%s %s", strings.Join(names, ", "), text))
 		}
 	}
 	add(without, message.T("has no link"))
@@ -62,16 +62,16 @@ func (r *run) judgePorts(c *check.Check, usable int, without, off, missing []str
 		c.Observed, c.Fix = message.T("No port was chosen."), message.T("Choose the port that the cable is in.")
 	case len(parts) == 0:
 		c.Status, c.Observed, c.Fix = check.Pass, message.T("The cable is plugged in and the other side answers."), message.Text{}
-		return ""
+		return message.Text{}
 	case usable > 0:
 		c.Status = check.Warn
-		return ""
+		return message.Text{}
 	case len(off) > 0 && len(without) == 0 && len(missing) == 0 && !r.live:
 		c.Status, c.Fix = check.Warn, message.T("Nothing to do: it is looked at again when the settings are applied.")
-		return "the port is switched off in the system"
+		return message.T("the port is switched off in the system")
 	}
 	c.Status = check.Fail
-	return "there is no link"
+	return message.T("there is no link")
 }
 
 // holds tells whether the machine has the address, wherever.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 	"touchdown/test/matrix"
 )
 
@@ -152,12 +153,12 @@ func probed(t *testing.T, trust authority, sites []matrix.Site, atOnce int) (wro
 }
 
 // opened is open over the cable.
-func (l *lan) opened(r *run) (string, error) {
+func (l *lan) opened(r *run) (message.Text, error) {
 	r.say(check.Check{ID: "net-carrier", Status: check.Pass})
 	r.wire = l.node
 	var err error
 	r.user, err = newUserStack(l.node)
-	return "", err
+	return message.Text{}, err
 }
 
 // judged compares what was told of a site with what should be; "" when it is the same.

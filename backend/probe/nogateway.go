@@ -2,10 +2,8 @@ package probe
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/netip"
-	"strings"
 	"sync"
 
 	"touchdown/backend/message"
@@ -27,7 +25,7 @@ func (f *family) withoutGateway(ctx context.Context, r *run) error {
 		}
 		if len(signs) > 0 {
 			c.Status = check.Warn
-			c.Observed = message.F("No gateway is set, but this network seems to have one: %s.", strings.Join(signs, "; "))
+			c.Observed = message.F("No gateway is set, but this network seems to have one: %s.", message.Join(signs, "; "))
 			c.Fix = message.F("Ask the site's network administrator for the gateway. Without it the node and its pods reach only %s.", f.address.Masked())
 		}
 	}
@@ -37,12 +35,12 @@ func (f *family) withoutGateway(ctx context.Context, r *run) error {
 
 // routerSigns are the signs of a router: its advertisements, and for IPv4, which has none, a machine at the first or last address of
 // the subnet, where administrators put the gateway.
-func (f *family) routerSigns(ctx context.Context, r *run) (signs []string, err error) {
+func (f *family) routerSigns(ctx context.Context, r *run) (signs []message.Text, err error) {
 	if f.address.Addr().Is6() {
 		heard, err := r.wire.solicit(ctx)
 		for _, a := range heard {
 			if a.Gateway.IsValid() {
-				signs = append(signs, fmt.Sprintf("a router advertises itself as %s", a.Gateway))
+				signs = append(signs, message.F("a router advertises itself as %s", a.Gateway))
 			}
 		}
 		return signs, err
@@ -59,7 +57,7 @@ func (f *family) routerSigns(ctx context.Context, r *run) (signs []string, err e
 			return nil, errs[i]
 		}
 		if len(at[i]) > 0 {
-			signs = append(signs, fmt.Sprintf("a machine answers at %s, a usual address of a gateway", a))
+			signs = append(signs, message.F("a machine answers at %s, a usual address of a gateway", a))
 		}
 	}
 	return signs, nil

@@ -155,18 +155,18 @@ func (k *clocks) judgeSource(c *check.Check, s *source) {
 const clockFormat = "2006-01-02 15:04:05 UTC"
 
 // span tells a duration as a person would.
-func span(d time.Duration) string {
+func span(d time.Duration) message.Text {
 	switch {
 	case d < time.Second:
-		return "less than a second"
+		return message.T("less than a second")
 	case d < 2*time.Minute:
-		return fmt.Sprintf("%.0f s", d.Seconds())
+		return message.F("%.0f s", d.Seconds())
 	case d < 2*time.Hour:
-		return fmt.Sprintf("%.0f min", d.Minutes())
+		return message.F("%.0f min", d.Minutes())
 	case d < 48*time.Hour:
-		return fmt.Sprintf("%.0f h", d.Hours())
+		return message.F("%.0f h", d.Hours())
 	}
-	return fmt.Sprintf("%.0f days", d.Hours()/24)
+	return message.F("%.0f days", d.Hours()/24)
 }
 
 func (k *clocks) silentSource(s *source) message.Text {

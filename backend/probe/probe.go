@@ -109,7 +109,7 @@ func start(ctx context.Context, t Target, tell func(check.Check), live bool) (Re
 }
 
 // startOver is start over the wire that open opens.
-func startOver(ctx context.Context, t Target, tell func(check.Check), live bool, open func(*run) (string, error)) (Result, error) {
+func startOver(ctx context.Context, t Target, tell func(check.Check), live bool, open func(*run) (message.Text, error)) (Result, error) {
 	if t.Now == nil {
 		t.Now = time.Now
 	}
@@ -121,7 +121,7 @@ func startOver(ctx context.Context, t Target, tell func(check.Check), live bool,
 	ctx, cancel := context.WithTimeout(ctx, Whole)
 	defer cancel()
 	why, err := open(r)
-	if err == nil && why == "" {
+	if err == nil && why == (message.Text{}) {
 		err = r.all(ctx)
 	}
 	r.close()
@@ -148,14 +148,14 @@ func unable(err error) error {
 }
 
 // open looks at the ports; why says what keeps all probes from being made.
-func (r *run) open() (why string, err error) {
+func (r *run) open() (why message.Text, err error) {
 	usable, why, err := r.carrier()
-	if err != nil || why != "" {
+	if err != nil || why != (message.Text{}) {
 		return why, err
 	}
 	all, err := netlink.LinkList()
 	if err != nil {
-		return "", fmt.Errorf("listing the machine's cards: %w", err)
+		return message.Text{}, fmt.Errorf("listing the machine's cards: %w", err)
 	}
 	r.links = all
 	for _, l := range all {
@@ -164,10 +164,10 @@ func (r *run) open() (why string, err error) {
 		}
 	}
 	if r.wire, err = openWire(usable, r.t.VLAN); err != nil {
-		return "", err
+		return message.Text{}, err
 	}
 	r.user, err = newUserStack(r.wire)
-	return "", err
+	return message.Text{}, err
 }
 
 func (r *run) close() {

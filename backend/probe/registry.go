@@ -185,9 +185,9 @@ func unreachableHost(err error) bool {
 // judgeChain verifies the certificate at the time that the time servers tell: a machine whose clock is wrong, which is
 // set before the move, is no reason to doubt it.
 func (r registry) judgeChain(c *check.Check, h handshake) {
-	now, told := r.t.Now(), "this machine's clock"
+	now, told := r.t.Now(), message.T("this machine's clock")
 	if s := r.trusted(); s != nil {
-		now, told = now.Add(s.response.ClockOffset), "the time server "+s.name
+		now, told = now.Add(s.response.ClockOffset), message.F("the time server %s", s.name)
 	}
 	leaf := h.chain[0]
 	between := x509.NewCertPool()
@@ -207,7 +207,7 @@ func (r registry) judgeChain(c *check.Check, h handshake) {
 	case err == nil:
 		c.Status, c.Observed = check.Pass, message.T("It answers, and its certificate is trusted and valid.")
 	case wrongName:
-		c.Observed = message.F("The certificate is for other names than %s: %s.", h.host, strings.Join(names(leaf), ", "))
+		c.Observed = message.F("The certificate is for other names than %s: %s.", h.host, names(leaf))
 		c.Fix = message.T("Use a name that the certificate has, or ask the registry's administrator for a certificate for this name.")
 	case isInvalid && invalid.Reason == x509.Expired:
 		c.Observed = message.F("The certificate is valid from %s to %s; by %s it is %s now.", leaf.NotBefore.UTC().Format(clockFormat),
@@ -222,13 +222,13 @@ func (r registry) judgeChain(c *check.Check, h handshake) {
 	}
 }
 
-func names(c *x509.Certificate) []string {
+func names(c *x509.Certificate) message.Text {
 	all := append([]string{}, c.DNSNames...)
 	for _, ip := range c.IPAddresses {
 		all = append(all, ip.String())
 	}
 	if len(all) == 0 {
-		all = []string{"no name at all"}
+		return message.T("no name at all")
 	}
-	return all
+	return message.Data(strings.Join(all, ", "))
 }

@@ -10,7 +10,7 @@ import (
 
 // result puts the checks in the order of the list below. What was not looked at, because something that it needs
 // is missing, is told as skipped with the reason: a list in which rows are missing looks better than it is.
-func (r *run) result(why string) Result {
+func (r *run) result(why message.Text) Result {
 	var out Result
 	for _, c := range r.list() {
 		told, ok := r.told[c.ID]
@@ -34,11 +34,11 @@ func (r *run) result(why string) Result {
 	return out
 }
 
-func (r *run) reason(why string) string {
-	if why != "" {
+func (r *run) reason(why message.Text) message.Text {
+	if why != (message.Text{}) {
 		return why
 	}
-	return "there is no address to try it with"
+	return message.T("there is no address to try it with")
 }
 
 // list is every check of this run.

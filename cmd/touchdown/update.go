@@ -147,7 +147,7 @@ func (u *updating) here() error {
 // trust is whose signature counts.
 func (u *updating) trust() (*envelope.Trust, error) {
 	if u.key == "" {
-		trust, err := media.Of(u.machine).Trust()
+		trust, err := media.Of(u.machine).Trust(false)
 		if p, ok := errors.AsType[*problem.Problem](err); ok && p.Code == "MED-UKEY" {
 			p.Fix = message.T("Give the public half of the key that signed the release: touchdown update FOLDER --key release.pub. The factory lays it with touchdown factory --media-key.")
 		}

@@ -72,7 +72,22 @@ func mayGoAside(s *store) error {
 		return nil
 	}
 	return &problem.Problem{
-		Code: "FAC-BUSY", Summary: message.F("The landing of this node has not ended, or has stopped on its way (%s).", j.state),
+		Code: "FAC-BUSY", Summary: unended(j.state),
 		Fix: message.T("Let it come to its end at the wizard, or undo it with `touchdown undo`; then run the same command again."),
 	}
+}
+
+// unended tells where a landing is that has not ended.
+func unended(s State) message.Text {
+	switch s {
+	case HasFailed:
+		return message.T("The landing of this node has failed, and was not undone.")
+	case InQuestion:
+		return message.T("The landing of this node waits for an answer.")
+	case Working:
+		return message.T("The landing of this node is not finished.")
+	case UndoingAll:
+		return message.T("The landing of this node is being undone.")
+	}
+	return message.T("The landing of this node has not ended, or has stopped on its way.")
 }

@@ -107,11 +107,15 @@ func gave(c *core, pen string, step steps.Step, got handout.LogIn) (*handout.Log
 		return nil, err
 	}
 	for _, what := range []struct {
-		text, name string
-	}{{got.Password, "password"}, {got.Kubeconfig, "kubeconfig"}} {
-		if what.text != "" {
+		secret string
+		told   message.Text
+	}{
+		{got.Password, message.F("The password was given to %s.", c.control.holder)},
+		{got.Kubeconfig, message.F("The kubeconfig was given to %s.", c.control.holder)},
+	} {
+		if what.secret != "" {
 			c.recorder.warn(step.ID(), c.recorder.emit(steps.Event{
-				Kind: steps.Said, Step: step.ID(), Text: message.F("The %s was given to %s.", what.name, c.control.holder),
+				Kind: steps.Said, Step: step.ID(), Text: what.told,
 			}))
 		}
 	}

@@ -26,15 +26,14 @@ func takeLock(path string) (*os.File, error) {
 		return nil, fmt.Errorf("opening the lock: %w", err)
 	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		pid := "not known"
+		fix := message.T("Attach to it with `touchdown console`.")
 		if text, err := readKept(path); err == nil && len(text) > 0 {
-			pid = strings.TrimSpace(string(text))
+			fix = message.F("Attach to it with `touchdown console`; its process id is %s.", strings.TrimSpace(string(text)))
 		}
 		f.Close()
 		return nil, &problem.Problem{
 			Code: "ENG-BUSY", Summary: message.T("Another engine is already at work on this node."),
-			Fix: message.F("Attach to it with `touchdown console`; its process id is %s.", pid),
-			Err: fmt.Errorf("locking %s: %w", path, err),
+			Fix: fix, Err: fmt.Errorf("locking %s: %w", path, err),
 		}
 	}
 	// The pid only helps a person; the lock itself is the kernel's and ends with the process.

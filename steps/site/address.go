@@ -77,22 +77,22 @@ func leadingZero(s string) bool {
 
 // reachable reports an address that no host of a site's network can have.
 func reachable(addr netip.Addr) *Error {
-	what := ""
+	var what message.Text
 	switch {
 	case addr.IsUnspecified():
-		what = "the address that stands for none"
+		what = message.T("the address that stands for none")
 	case addr.IsLoopback():
-		what = "an address of the machine itself"
+		what = message.T("an address of the machine itself")
 	case addr.IsMulticast():
-		what = "a multicast address"
+		what = message.T("a multicast address")
 	case addr.IsLinkLocalUnicast():
-		what = "a link-local address"
+		what = message.T("a link-local address")
 	case addr.Is4() && addr.As4()[0] == 0: // RFC 1122, 3.2.1.3
-		what = "an address of no network (0.0.0.0/8)"
+		what = message.T("an address of no network (0.0.0.0/8)")
 	case addr == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
-		what = "the broadcast address"
+		what = message.T("the broadcast address")
 	case addr.Is4() && addr.As4()[0] >= 240: // RFC 1112, 4
-		what = "a reserved address (240.0.0.0/4)"
+		what = message.T("a reserved address (240.0.0.0/4)")
 	default:
 		return nil
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"touchdown/backend/message"
 
@@ -136,13 +135,13 @@ func (im *importer) chosen(i int) (importKind, spot, *Error) {
 const maxListed = 5
 
 // several lists what a file with more than one document holds.
-func several(docs []*yaml.Node) string {
-	var found []string
+func several(docs []*yaml.Node) message.Text {
+	var found []message.Text
 	for _, doc := range docs {
 		is := shapeOf(doc)
 		text := is.what
 		if is.from != "" {
-			text += " (--from " + is.from + ")"
+			text = message.F("%s (--from %s)", text, is.from)
 		}
 		found = append(found, text)
 	}
@@ -150,15 +149,23 @@ func several(docs []*yaml.Node) string {
 }
 
 // listed is "one, two and three", with an end to it.
-func listed(names []string) string {
+func listed[name string | message.Text](names []name) message.Text {
+	var all []message.Text
+	for _, n := range names[:min(len(names), maxListed)] {
+		text, is := any(n).(message.Text)
+		if !is {
+			text = message.Data(fmt.Sprint(n))
+		}
+		all = append(all, text)
+	}
 	if len(names) > maxListed {
-		names = append(slices.Clone(names[:maxListed]), fmt.Sprintf("%d more", len(names)-maxListed))
+		all = append(all, message.F("%d more", len(names)-maxListed))
 	}
-	last := len(names) - 1
+	last := len(all) - 1
 	if last < 1 {
-		return strings.Join(names, "")
+		return message.Join(all, "")
 	}
-	return strings.Join(names[:last], ", ") + " and " + names[last]
+	return message.F("%s and %s", message.Join(all[:last], ", "), all[last])
 }
 
 // referenced finds the Secret that a reference of the main document names, in the same file.

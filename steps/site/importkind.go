@@ -12,10 +12,10 @@ import (
 
 // importKind is a kind of document that can be imported.
 type importKind struct {
-	from     string   // its name for --from
-	named    string   // what a sentence calls it
-	versions []string // the values of apiVersion that its reader knows; none: it has no apiVersion
-	required bool     // whether apiVersion may not be left out
+	from     string       // its name for --from
+	named    message.Text // what a sentence calls it
+	versions []string     // the values of apiVersion that its reader knows; none: it has no apiVersion
+	required bool         // whether apiVersion may not be left out
 	read     func(*importer, spot)
 }
 
@@ -34,15 +34,15 @@ const (
 
 // importKinds has one row a document.
 var importKinds = []importKind{
-	{seedReconfiguration, "a SeedReconfiguration", nil, false, fromSeedReconfiguration},
-	{clusterRelocation, "a ClusterRelocation", []string{"rhsyseng.github.io/v1beta1"}, true, fromClusterRelocation},
-	{installConfig, "an install-config", []string{"v1"}, false, fromInstallConfig},
-	{agentConfig, "an agent-config", []string{"v1alpha1", "v1beta1"}, false, fromAgentConfig},
-	{ztpSiteConfig, "a SiteConfig (ran.openshift.io)", []string{"ran.openshift.io/v1"}, true, fromZTPSiteConfig},
-	{clusterInstance, "a ClusterInstance", []string{"siteconfig.open-cluster-management.io/v1alpha1"}, true, fromClusterInstance},
-	{imageBasedConfig, "an image-based-config", []string{"v1beta1"}, false, fromImageBasedConfig},
-	{nmStateConfig, "an NMStateConfig", []string{"agent-install.openshift.io/v1beta1"}, true, fromNMStateConfig},
-	{nmstateDocument, "an nmstate document", nil, false, fromNMState},
+	{seedReconfiguration, message.T("a SeedReconfiguration"), nil, false, fromSeedReconfiguration},
+	{clusterRelocation, message.T("a ClusterRelocation"), []string{"rhsyseng.github.io/v1beta1"}, true, fromClusterRelocation},
+	{installConfig, message.T("an install-config"), []string{"v1"}, false, fromInstallConfig},
+	{agentConfig, message.T("an agent-config"), []string{"v1alpha1", "v1beta1"}, false, fromAgentConfig},
+	{ztpSiteConfig, message.T("a SiteConfig (ran.openshift.io)"), []string{"ran.openshift.io/v1"}, true, fromZTPSiteConfig},
+	{clusterInstance, message.T("a ClusterInstance"), []string{"siteconfig.open-cluster-management.io/v1alpha1"}, true, fromClusterInstance},
+	{imageBasedConfig, message.T("an image-based-config"), []string{"v1beta1"}, false, fromImageBasedConfig},
+	{nmStateConfig, message.T("an NMStateConfig"), []string{"agent-install.openshift.io/v1beta1"}, true, fromNMStateConfig},
+	{nmstateDocument, message.T("an nmstate document"), nil, false, fromNMState},
 }
 
 // Imports are the names that --from takes.
@@ -58,7 +58,7 @@ func kindNamed(from string) int { return slices.Index(Imports(), from) }
 
 // shape is what a foreign document is, by its kind or by the keys that only one program writes.
 type shape struct {
-	what string       // "a ClusterRelocation (rhsyseng.github.io/v1beta1)"
+	what message.Text // "a ClusterRelocation (rhsyseng.github.io/v1beta1)"
 	from string       // the importer that reads it; "" for none
 	fix  message.Text // what to do with it where no importer does
 }
@@ -98,7 +98,7 @@ func shapeOf(root *yaml.Node) shape {
 	from := ""
 	switch {
 	case kind == Kind && strings.HasPrefix(version, "touchdown.dev/"):
-		return shape{what: "a site config of Touchdown already", fix: message.T("use it without importing it")}
+		return shape{what: message.T("a site config of Touchdown already"), fix: message.T("use it without importing it")}
 	case kind == Kind && strings.HasPrefix(version, "ran.openshift.io/"):
 		return shape{what: kindText(kind, version), from: ztpSiteConfig}
 	case kind == "ImageBasedInstallationConfig":
@@ -108,34 +108,33 @@ func shapeOf(root *yaml.Node) shape {
 	case has("api_version", "cluster_name", "base_domain"):
 		from = seedReconfiguration
 	case has("seedImage", "seedVersion"): // of the lifecycle agent's ib-cli, before it was part of the installer
-		return shape{what: "an image-based-installation-config", fix: ofFactory}
+		return shape{what: message.T("an image-based-installation-config"), fix: ofFactory}
 	case has("rendezvousIP", "hosts"): // most agent-configs have no kind
 		from = agentConfig
 	case has("baseDomain", "controlPlane", "imageDigestSources", "imageContentSources"):
 		from = installConfig
 	case has("capture", "desiredState", "desired"):
-		return shape{what: "an nmstate policy", fix: message.T("resolve it with nmstatectl policy, and import what that prints")}
+		return shape{what: message.T("an nmstate policy"), fix: message.T("resolve it with nmstatectl policy, and import what that prints")}
 	case has("interfaces", "dns-resolver", "routes", "route-rules", "ovs-db", "ovn"), child(child(root, "hostname"), "config") != nil:
 		from = nmstateDocument
 	default:
-		return shape{what: "a document of no known kind"}
+		return shape{what: message.T("a document of no known kind")}
 	}
 	return shape{what: importKinds[kindNamed(from)].named, from: from}
 }
 
 // kindText is "an ImageBasedConfig (v1beta1)".
-func kindText(kind, version string) string {
+func kindText(kind, version string) message.Text {
 	if kind == "" {
-		return "a document of another kind"
-	}
-	text := "a " + kind
-	if strings.ContainsAny(kind[:1], "AEIOU") || strings.HasPrefix(kind, "NM") {
-		text = "an " + kind
+		return message.T("a document of another kind")
 	}
 	if version != "" {
-		text += " (" + version + ")"
+		kind += " (" + version + ")"
 	}
-	return text
+	if strings.ContainsAny(kind[:1], "AEIOU") || strings.HasPrefix(kind, "NM") {
+		return message.F("an %s", kind)
+	}
+	return message.F("a %s", kind)
 }
 
 // word is a value that may be repeated in a message; "" for one that is not the name of a kind or a version.
@@ -162,7 +161,11 @@ func (kind importKind) header(im *importer, main spot) *Error {
 		if version.node == nil {
 			where.node = main.node
 		}
-		return im.place(where).at("apiVersion", fault(message.T("check that it is the right file"), message.F("is not %s", strings.Join(kind.versions, " or "))))
+		not := message.F("is not %s", kind.versions[0])
+		if len(kind.versions) > 1 {
+			not = message.F("is not %s or %s", kind.versions[0], strings.Join(kind.versions[1:], ", "))
+		}
+		return im.place(where).at("apiVersion", fault(message.T("check that it is the right file"), not))
 	}
 	im.use(version)
 	im.use(main.get("kind"))

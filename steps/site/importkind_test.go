@@ -45,7 +45,7 @@ func TestImportersRefuseOtherDocuments(t *testing.T) {
 				t.Errorf("--from %q takes %s for its own", kind.from, what)
 				continue
 			}
-			text, want := err.Error(), "old:1:1: is "+what+", not "+kind.named+"; "
+			text, want := err.Error(), "old:1:1: is "+what+", not "+kind.named.String()+"; "
 			if kind.from == "" {
 				want = "old:1:1: is " + what + ", which cannot be imported; "
 			}

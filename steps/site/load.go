@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -59,8 +60,7 @@ func readReferenced(files fs.FS, name string, limit int) (string, *Error) {
 	}
 	text, f := readable(data)
 	if f != nil {
-		fix := orElse(derHint(data), f.Fix.String())
-		return "", fault(message.Data(fix), message.F("the file %s %s, in its line %d", shown(name), f.Msg, f.Line))
+		return "", fault(cmp.Or(derHint(data), f.Fix), message.F("the file %s %s, in its line %d", shown(name), f.Msg, f.Line))
 	}
 	if strings.TrimSpace(string(text)) == "" {
 		return "", fault(message.T("check the file"), message.F("the file %s is empty", shown(name)))
@@ -69,11 +69,11 @@ func readReferenced(files fs.FS, name string, limit int) (string, *Error) {
 }
 
 // derHint helps with the commonest binary file: a certificate or key as DER, which starts with an ASN.1 SEQUENCE.
-func derHint(data []byte) string {
+func derHint(data []byte) message.Text {
 	if len(data) > 1 && data[0] == 0x30 && data[1] >= 0x80 {
-		return "convert it to PEM with openssl"
+		return message.T("convert it to PEM with openssl")
 	}
-	return ""
+	return message.Text{}
 }
 
 // unwaiting is a folder of this machine whose files are opened without waiting: to open a named pipe otherwise waits for a writer that

@@ -13,16 +13,16 @@ import (
 )
 
 // called names a character for people. Of those outside of ASCII only that there is one: they are no part of any mistake.
-func called(r rune) string {
+func called(r rune) message.Text {
 	switch {
 	case r == ' ':
-		return "a space"
+		return message.T("a space")
 	case r < ' ' || r == 0x7f:
-		return "a control character"
+		return message.T("a control character")
 	case r > '~':
-		return "a character that is not ASCII"
+		return message.T("a character that is not ASCII")
 	}
-	return fmt.Sprintf("the character %c", r)
+	return message.F("the character %s", string(r))
 }
 
 // percent writes a character as a URL does.

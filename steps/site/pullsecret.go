@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -104,12 +103,12 @@ func checkAuth(raw json.RawMessage) *Error {
 }
 
 // registryName repeats only what looks like the name of a registry; anything may stand in its place.
-func registryName(host string, i int) string {
+func registryName(host string, i int) message.Text {
 	plain := strings.Trim(strings.ToLower(host), "abcdefghijklmnopqrstuvwxyz0123456789.-:/_") == ""
 	if plain && len(host) <= maxDNSName && strings.ContainsAny(host, ".:") {
-		return shown(host)
+		return message.Data(shown(host))
 	}
-	return fmt.Sprintf("registry %d", i+1)
+	return message.F("registry %d", i+1)
 }
 
 func looksEncoded(s string) bool {

@@ -1,7 +1,6 @@
 package order
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -61,7 +60,7 @@ func (w Wiring) Checks(seen []Cable, unseen []string) []check.Check {
 	for _, p := range w.Ports {
 		c := check.Check{
 			ID: "wiring-" + strings.ToLower(strings.ReplaceAll(p.NIC, ":", "-")), Title: message.F("Cable in %s", p.NIC), Status: check.Pass,
-			Expected: message.Data(p.words()), Source: w.By,
+			Expected: p.words(), Source: w.By,
 		}
 		at := slices.IndexFunc(seen, p.at)
 		if at < 0 && len(unseen) > 0 {
@@ -76,7 +75,7 @@ func (w Wiring) Checks(seen []Cable, unseen []string) []check.Check {
 			checks = append(checks, c)
 			continue
 		}
-		c.Observed = message.Data(seen[at].words())
+		c.Observed = seen[at].words()
 		checks = append(checks, judge(c, p, seen[at], w.misplaced(p, seen)))
 	}
 	return checks
@@ -164,34 +163,35 @@ func samePort(want, is string) bool {
 }
 
 // words are the end of a cable: "switch sw-7 port Gi1/0/4, VLAN 20".
-func (p Port) words() string {
-	vlan := ""
-	if p.VLAN > 0 {
-		vlan = fmt.Sprintf("VLAN %d", p.VLAN)
+func (p Port) words() message.Text {
+	to := ends(p.Switch, p.Port)
+	switch {
+	case p.VLAN <= 0:
+		return to
+	case to == message.Text{}:
+		return message.F("VLAN %d", p.VLAN)
 	}
-	return ends(p.Switch, p.Port, vlan)
+	return message.F("%s, VLAN %d", to, p.VLAN)
 }
 
-func (c Cable) words() string {
+func (c Cable) words() message.Text {
 	switch {
 	case c.heard():
-		return ends(c.Switch, c.Port, "")
+		return ends(c.Switch, c.Port)
 	case c.Link:
-		return "link up"
+		return message.T("link up")
 	}
-	return "no link"
+	return message.T("no link")
 }
 
-func ends(system, port, vlan string) string {
-	var words []string
-	for _, w := range [][2]string{{"switch", system}, {"port", port}} {
-		if w[1] != "" {
-			words = append(words, w[0]+" "+w[1])
-		}
+func ends(system, port string) message.Text {
+	switch {
+	case system == "" && port == "":
+		return message.Text{}
+	case port == "":
+		return message.F("switch %s", system)
+	case system == "":
+		return message.F("port %s", port)
 	}
-	text := strings.Join(words, " ")
-	if vlan != "" {
-		text = strings.TrimPrefix(text+", "+vlan, ", ")
-	}
-	return text
+	return message.F("switch %s port %s", system, port)
 }

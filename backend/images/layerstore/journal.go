@@ -110,6 +110,21 @@ func (j journal) records() ([]record, error) {
 	return all, nil
 }
 
+// cutOff tells which operation did not come to its end.
+func cutOff(r record) message.Text {
+	switch r.Op {
+	case "add":
+		return message.F("Adding the images to generation %d was cut off.", r.Generation)
+	case "switch":
+		return message.F("The switch to the images of generation %d was cut off.", r.Generation)
+	case "move":
+		return message.F("Moving the images into generation %d was cut off.", r.Generation)
+	case "prune":
+		return message.T("Removing unused images was cut off.")
+	}
+	return message.T("The repair of the image store was cut off.")
+}
+
 // begin takes the image store's lock for an operation, unless an earlier one has to be brought to its end first.
 func (p *Store) begin() (func(), error) {
 	unlock, err := p.lock()
@@ -120,7 +135,7 @@ func (p *Store) begin() (func(), error) {
 	if err == nil {
 		if r, sure, found := unfinished(all); found && sure {
 			err = &problem.Problem{
-				Code: "STR-HALF", Summary: message.F("The images' %s into generation %d was cut off.", r.Op, r.Generation),
+				Code: "STR-HALF", Summary: cutOff(r),
 				Fix: message.T("Restart Touchdown, which brings it to its end."),
 			}
 		}

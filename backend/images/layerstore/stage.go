@@ -78,7 +78,7 @@ func (p *Store) stage(ctx context.Context, src *store.Store, want Selection) (st
 func (d *staged) takeFrom(src *store.Store, want Selection) error {
 	for _, id := range want.Images {
 		if _, known := src.Image(id); !known {
-			why := "it is not there"
+			why := message.T("it is not there")
 			for _, gone := range src.Dropped {
 				if gone.Image == id {
 					why = gone.Why

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"touchdown/backend/message"
+
 	"github.com/vbatts/tar-split/tar/storage"
 	"golang.org/x/sys/unix"
 )
@@ -56,15 +58,15 @@ func (f files) link(id string) (string, error) {
 		return "", f.unfit(file, err)
 	}
 	if !linkName.Match(data) {
-		return "", refused(f.named(file), fmt.Sprintf("it holds %.80q", data), nil)
+		return "", refused(f.named(file), message.F("it holds %.80q", string(data)), nil)
 	}
 	link := filepath.Join(f.base(), Overlay, linksDir, string(data))
 	target, err := os.Readlink(link)
 	if err != nil && !errors.Is(err, unix.ENOENT) {
-		return "", refused(f.named(link), "it is no link", err)
+		return "", refused(f.named(link), message.T("it is no link"), err)
 	}
 	if err == nil && target != linkTarget(id) {
-		return "", refused(f.named(link), fmt.Sprintf("it leads to %.80q instead of layer %s", target, id), nil)
+		return "", refused(f.named(link), message.F("it leads to %.80q instead of layer %s", target, id), nil)
 	}
 	return string(data), nil
 }
@@ -80,7 +82,7 @@ func (f files) lower(id string) (string, error) {
 		return "", f.unfit(file, err)
 	}
 	if !lowerList.Match(data) {
-		return "", refused(f.named(file), fmt.Sprintf("it holds %.80q", data), nil)
+		return "", refused(f.named(file), message.F("it holds %.80q", string(data)), nil)
 	}
 	return string(data), nil
 }
@@ -90,7 +92,7 @@ func (f files) unfit(file string, err error) error {
 	if errors.Is(err, unix.ENOENT) {
 		return err
 	}
-	return refused(f.named(file), "it cannot be read", err)
+	return refused(f.named(file), message.T("it cannot be read"), err)
 }
 
 // openSplit opens a layer's tar-split.
@@ -121,7 +123,7 @@ func (f files) entries(ctx context.Context, id string) (uint64, error) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, refused(f.named(f.splitPath(id)), "it cannot be read", err)
+		return 0, refused(f.named(f.splitPath(id)), message.T("it cannot be read"), err)
 	}
 	defer in.close()
 	for n := uint64(0); ; {
@@ -130,7 +132,7 @@ func (f files) entries(ctx context.Context, id string) (uint64, error) {
 			return n, nil
 		}
 		if err != nil {
-			return 0, refused(f.named(f.splitPath(id)), "it cannot be read", err)
+			return 0, refused(f.named(f.splitPath(id)), message.T("it cannot be read"), err)
 		}
 		if e.Type == storage.FileType {
 			n++

@@ -44,7 +44,7 @@ func (c *cloning) layer(t *tree, id string) error {
 	}
 	defer shut(dst)
 	if st, err := lstat(src, "diff"); err == nil && st.Mode&unix.S_IFMT != unix.S_IFDIR {
-		return refused(c.store.files().named(filepath.Join(c.store.files().layerPath(id), "diff")), "it is no folder", nil)
+		return refused(c.store.files().named(filepath.Join(c.store.files().layerPath(id), "diff")), message.T("it is no folder"), nil)
 	}
 	if err := t.copy(src, dst, "diff"); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (c *cloning) split(t *tree, dst int, id string) error {
 		return nil
 	}
 	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return refused(c.store.files().named(c.store.files().splitPath(id)), "it is no file", err)
+		return refused(c.store.files().named(c.store.files().splitPath(id)), message.T("it is no file"), err)
 	}
 	in, err := openFile(from, id+splitSuffix)
 	if err != nil {
@@ -117,7 +117,7 @@ func (c *cloning) whole(t *tree, src, dst int, id string) error {
 		return fmt.Errorf("reading attributes: %w", err)
 	}
 	if _, err := lstat(src, "composefs-data"); err == nil {
-		return refused(c.store.files().named(c.store.files().layerPath(id)), "it is kept in composefs, which Touchdown does not know", nil)
+		return refused(c.store.files().named(c.store.files().layerPath(id)), message.T("it is kept in composefs, which Touchdown does not know"), nil)
 	}
 	if err := unix.Fchmod(dst, st.Mode&0o7777); err != nil {
 		return fmt.Errorf("setting the mode: %w", err)
@@ -167,7 +167,7 @@ func makeLink(overlay, id, link string) error {
 	err := os.Symlink(linkTarget(id), name)
 	if errors.Is(err, unix.EEXIST) {
 		if target, err := os.Readlink(name); err != nil || target != linkTarget(id) {
-			return refused(name, fmt.Sprintf("it leads to %.80q, and layer %s has the same short name", target, id), err)
+			return refused(name, message.F("it leads to %.80q, and layer %s has the same short name", target, id), err)
 		}
 		return nil
 	}

@@ -118,7 +118,7 @@ func (s *Store) lockable() error {
 		}
 		link := st.Mode()&fs.ModeSymlink != 0
 		if isLock && !st.Mode().IsRegular() || !isLock && !st.IsDir() && (!link || name != "" && name != Overlay) {
-			return refused(file, fmt.Sprintf("it is %v", st.Mode()), nil)
+			return refused(file, message.F("it is %v", st.Mode()), nil)
 		}
 	}
 	return nil

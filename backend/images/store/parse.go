@@ -31,7 +31,7 @@ const (
 	linkLen = 26 // characters of a layer's short name
 )
 
-func refused(file, what string, err error) error {
+func refused(file string, what message.Text, err error) error {
 	return &problem.Problem{
 		Code:    "STR-BAD",
 		Summary: message.F("The image store is not as CRI-O writes it: %s: %s.", file, what),
@@ -50,13 +50,13 @@ func readLayers(root string) ([]Layer, error) {
 		for n, raw := range records {
 			l := Layer{Raw: raw}
 			if err := json.Unmarshal(raw, &l); err != nil {
-				return nil, refused(file, fmt.Sprintf("record %d is no layer", n+1), err)
+				return nil, refused(file, message.F("record %d is no layer", n+1), err)
 			}
 			if !ValidID(l.ID) || l.Parent != "" && !ValidID(l.Parent) {
-				return nil, refused(file, fmt.Sprintf("record %d has the id %.80q and the parent %.80q", n+1, l.ID, l.Parent), nil)
+				return nil, refused(file, message.F("record %d has the id %.80q and the parent %.80q", n+1, l.ID, l.Parent), nil)
 			}
 			if l.DiffDigest != "" && hexDigest(l.DiffDigest) == "" || l.DiffSize < -1 {
-				return nil, refused(file, fmt.Sprintf("layer %s has the digest %.80q and the size %d", l.ID, l.DiffDigest, l.DiffSize), nil)
+				return nil, refused(file, message.F("layer %s has the digest %.80q and the size %d", l.ID, l.DiffDigest, l.DiffSize), nil)
 			}
 			all = append(all, l)
 		}
@@ -74,10 +74,10 @@ func readImages(root string) ([]Image, error) {
 	for n, raw := range records {
 		i := Image{Raw: raw}
 		if err := json.Unmarshal(raw, &i); err != nil {
-			return nil, refused(file, fmt.Sprintf("record %d is no image", n+1), err)
+			return nil, refused(file, message.F("record %d is no image", n+1), err)
 		}
-		if what := badImage(i); what != "" {
-			return nil, refused(file, fmt.Sprintf("record %d has %s", n+1, what), nil)
+		if what := badImage(i); what != (message.Text{}) {
+			return nil, refused(file, message.F("record %d has %s", n+1, what), nil)
 		}
 		all = append(all, i)
 	}
@@ -85,26 +85,26 @@ func readImages(root string) ([]Image, error) {
 }
 
 // badImage tells what of an image could lead out of the store or onto a terminal.
-func badImage(i Image) string {
+func badImage(i Image) message.Text {
 	switch {
 	case !ValidID(i.ID):
-		return fmt.Sprintf("the id %.80q", i.ID)
+		return message.F("the id %.80q", i.ID)
 	case i.TopLayer != "" && !ValidID(i.TopLayer):
-		return fmt.Sprintf("the layer %.80q", i.TopLayer)
+		return message.F("the layer %.80q", i.TopLayer)
 	case i.Digest != "" && hexDigest(i.Digest) == "":
-		return fmt.Sprintf("the digest %.80q", i.Digest)
+		return message.F("the digest %.80q", i.Digest)
 	}
 	for _, name := range i.Names {
 		if !printable(name) || name == "" || len(name) > maxName {
-			return fmt.Sprintf("the name %.80q", name)
+			return message.F("the name %.80q", name)
 		}
 	}
 	for _, key := range i.BigData {
 		if key == "" || len(key) > maxName || !safeFile(blobFile(key)) {
-			return fmt.Sprintf("the file %.80q", key)
+			return message.F("the file %.80q", key)
 		}
 	}
-	return ""
+	return message.Text{}
 }
 
 // ValidID tells whether an id of a layer or an image is what the library makes: hexadecimal, so that it can't be a path.
@@ -159,11 +159,11 @@ func readList(file string) ([]json.RawMessage, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, refused(file, "it cannot be read", err)
+		return nil, refused(file, message.T("it cannot be read"), err)
 	}
 	var records []json.RawMessage
 	if err := json.Unmarshal(data, &records); err != nil {
-		return nil, refused(file, "it is no list in JSON", err)
+		return nil, refused(file, message.T("it is no list in JSON"), err)
 	}
 	return records, nil
 }

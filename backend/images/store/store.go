@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"slices"
+
+	"touchdown/backend/message"
 )
 
 // The folders and files of a store; what else lies there (containers, mounts, databases) is none of an image's.
@@ -56,7 +58,7 @@ type Image struct {
 type Dropped struct {
 	Image string
 	Names []string
-	Why   string
+	Why   message.Text
 }
 
 // Store is what a store held at one moment.
@@ -115,7 +117,7 @@ func (s *Store) take(layers []Layer, images []Image) {
 	}
 	uniqueNames(images)
 	for _, i := range images {
-		if why := s.lacks(i, broken); why != "" {
+		if why := s.lacks(i, broken); why != (message.Text{}) {
 			s.Dropped = append(s.Dropped, Dropped{Image: i.ID, Names: i.Names, Why: why})
 			continue
 		}
@@ -125,23 +127,23 @@ func (s *Store) take(layers []Layer, images []Image) {
 
 // lacks tells why an image can't be had from here: one of its layers is half done, or they run in a circle. A layer that
 // is not known here at all may lie in another store.
-func (s *Store) lacks(i Image, broken map[string]bool) string {
+func (s *Store) lacks(i Image, broken map[string]bool) message.Text {
 	seen := map[string]bool{}
 	for id := i.TopLayer; id != ""; {
 		if broken[id] {
-			return "layer " + id + " is incomplete"
+			return message.F("layer %s is incomplete", id)
 		}
 		if seen[id] {
-			return "layer " + id + " is its own ancestor"
+			return message.F("layer %s is its own ancestor", id)
 		}
 		seen[id] = true
 		l, known := s.Layer(id)
 		if !known {
-			return ""
+			return message.Text{}
 		}
 		id = l.Parent
 	}
-	return ""
+	return message.Text{}
 }
 
 // Layer finds a layer by its id.

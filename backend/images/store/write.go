@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 )
 
 // Edit changes fields of a record and leaves all others unchanged; nil takes a field away.
@@ -227,7 +228,7 @@ func ContainerLayers(root string) ([]string, error) {
 				Layer string `json:"layer"`
 			}
 			if err := json.Unmarshal(raw, &box); err != nil || !ValidID(box.Layer) {
-				return nil, refused(file, fmt.Sprintf("record %d has the layer %.80q", n+1, box.Layer), err)
+				return nil, refused(file, message.F("record %d has the layer %.80q", n+1, box.Layer), err)
 			}
 			ids = append(ids, box.Layer)
 		}
@@ -253,7 +254,7 @@ func CopyFile(from, to string) error {
 		return fmt.Errorf("reading attributes: %w", err)
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > MaxBlob {
-		return refused(within(from), fmt.Sprintf("it is no file of at most %d bytes", MaxBlob), nil)
+		return refused(within(from), message.F("it is no file of at most %d bytes", MaxBlob), nil)
 	}
 	out, err := unix.Open(to, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600)
 	if err != nil {

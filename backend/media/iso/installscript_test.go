@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -118,6 +119,9 @@ func (l *live) in(name string) string { return filepath.Join(l.dir, name) }
 
 func (l *live) write(name, text string) {
 	l.Helper()
+	// A child that another test starts in between would have the file open for writing, and a program that is open so is not run.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(l.in(name)), 0o755), os.WriteFile(l.in(name), []byte(text), 0o755)); err != nil {
 		l.Fatal(err)
 	}
@@ -550,8 +554,11 @@ func TestAPowerCutAtAnyMoment(t *testing.T) {
 			}
 			t.Run(name+", "+first, func(t *testing.T) {
 				t.Parallel()
-				cuts, nodes := untilWritten, 0
-				for ; ; cuts++ {
+				cuts, nodes, step := untilWritten, 0, 1
+				if testing.Short() && !diskFirst {
+					step = 3
+				}
+				for ; ; cuts += step {
 					l := start(t)
 					l.write("cut", fmt.Sprint(cuts+1))
 					if end := l.boot(); end == "" {

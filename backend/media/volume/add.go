@@ -30,7 +30,7 @@ func Add(device Device, size int64, files []File) (names []string, err error) {
 		return nil, err
 	}
 	if a.unlike {
-		return nil, noRoom("its tables are no copies of each other")
+		return nil, noRoom(message.T("its tables are no copies of each other"))
 	}
 	if files, err = a.named(files); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (a *adding) named(files []File) ([]File, error) {
 			return files, nil
 		}
 	}
-	return nil, noRoom("its root folder has too many files")
+	return nil, noRoom(message.T("its root folder has too many files"))
 }
 
 // put takes clusters for a file, and returns its entries of the root folder.
@@ -162,7 +162,7 @@ func (a *adding) put(f File, number int) ([]byte, error) {
 func (a *adding) take(n int64) (chain []int64, err error) {
 	for a.free = max(a.free, 2); int64(len(chain)) < n; a.free++ {
 		if !a.has(a.free) {
-			return nil, noRoom("it is full")
+			return nil, noRoom(message.T("it is full"))
 		}
 		used, err := a.value(a.free)
 		if err != nil {
@@ -259,7 +259,7 @@ func Unwritten(err error) error {
 	}
 }
 
-func noRoom(why string) error {
+func noRoom(why message.Text) error {
 	return &problem.Problem{
 		Code: "MED-SPCE", Summary: message.F("There is no room on the medium: %s.", why),
 		Fix: message.T("Use another stick. Those that touchdown media write makes have room for a report and a support bundle."),
@@ -268,7 +268,7 @@ func noRoom(why string) error {
 
 // TooLarge is the problem of files of which none is Fitting.
 func TooLarge() error {
-	return noRoom(fmt.Sprintf("each of its files has more than %d MiB", MaxFile>>20))
+	return noRoom(message.F("each of its files has more than %d MiB", MaxFile>>20))
 }
 
 // unsuited is the problem of files that no volume takes.

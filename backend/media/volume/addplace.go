@@ -1,5 +1,7 @@
 package volume
 
+import "touchdown/backend/message"
+
 // place finds room in the root folder for entries, which have to lie in one sector, and returns what has to be written, in this order:
 // the last one shows them, and until then the folder is what it was.
 func (a *adding) place(entries []byte) ([]patch, error) {
@@ -21,7 +23,7 @@ func (a *adding) place(entries []byte) ([]patch, error) {
 			copy(s.data[end:], entries)
 			return []patch{s}, nil
 		case i+1 == len(folder) || len(entries)+entrySize > sector:
-			return nil, noRoom("its root folder is full")
+			return nil, noRoom(message.T("its root folder is full"))
 		}
 		next := patch{folder[i+1].at, append(entries[:len(entries):len(entries)], make([]byte, sector-len(entries))...)}
 		clear(s.data[end:])
@@ -30,7 +32,7 @@ func (a *adding) place(entries []byte) ([]patch, error) {
 		}
 		return []patch{next, s}, nil
 	}
-	return nil, noRoom("its root folder is full")
+	return nil, noRoom(message.T("its root folder is full"))
 }
 
 // gap is where so many bytes of entries that were deleted lie behind each other, or -1.

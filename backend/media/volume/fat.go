@@ -65,11 +65,11 @@ func openFAT(s *source, sector []byte) (system, error) {
 	case sectorSize < 512 || sectorSize > 4096 || bits.OnesCount64(uint64(sectorSize)) != 1:
 		return nil, unread(message.T("has no file system that Touchdown knows"), message.T(remake))
 	case bits.OnesCount64(uint64(perCluster)) != 1 || sectorSize*perCluster > 64<<10:
-		return nil, damaged("its clusters have %d sectors of %d bytes", perCluster, sectorSize)
+		return nil, damaged(message.F("its clusters have %d sectors of %d bytes", perCluster, sectorSize))
 	case reserved == 0 || tables == 0 || tables > 2 || tableLen == 0:
-		return nil, damaged("it has %d tables of %d sectors behind %d", tables, tableLen, reserved)
+		return nil, damaged(message.F("it has %d tables of %d sectors behind %d", tables, tableLen, reserved))
 	case total*sectorSize > s.size:
-		return nil, damaged("it says that it has %d bytes, but the device has %d", total*sectorSize, s.size)
+		return nil, damaged(message.F("it says that it has %d bytes, but the device has %d", total*sectorSize, s.size))
 	}
 	f := &fat{from: s, sector: sectorSize, cluster: sectorSize * perCluster, table: reserved * sectorSize, blockAt: -1}
 	f.tableEnd = f.table + tableLen*sectorSize
@@ -86,23 +86,23 @@ func (f *fat) choose(sector []byte, wide bool) error {
 	nameAt := 43
 	switch {
 	case f.clusters < 1:
-		return damaged("it has no room for files")
+		return damaged(message.T("it has no room for files"))
 	case wide:
 		f.bits, nameAt, f.rootAt = 32, 71, int64(binary.LittleEndian.Uint32(sector[44:]))
 		if f.fixedLen != 0 || !f.has(f.rootAt) {
-			return damaged("its root folder is at cluster %d of %d", f.rootAt, f.clusters)
+			return damaged(message.F("its root folder is at cluster %d of %d", f.rootAt, f.clusters))
 		}
 		f.fixed = 0
 		f.info, f.unlike = int64(binary.LittleEndian.Uint16(sector[48:]))*f.sector, sector[40]&0x80 != 0
 	case f.fixedLen == 0:
-		return damaged("it has no root folder")
+		return damaged(message.T("it has no root folder"))
 	case f.clusters < 4085:
 		f.bits = 12
 	default:
 		f.bits = 16
 	}
 	if (f.clusters+2)*int64(f.bits) > (f.tableEnd-f.table)*8 {
-		return damaged("its table has no place for %d clusters", f.clusters)
+		return damaged(message.F("its table has no place for %d clusters", f.clusters))
 	}
 	if sector[nameAt-5] == 0x29 { // the sector has a name
 		f.name = string(sector[nameAt : nameAt+11])
@@ -125,7 +125,7 @@ func (f *fat) next(cluster int64) (int64, error) {
 		return 0, nil
 	}
 	if !f.has(value) {
-		return 0, damaged("a chain of its clusters leads to cluster %d of %d", value, f.clusters)
+		return 0, damaged(message.F("a chain of its clusters leads to cluster %d of %d", value, f.clusters))
 	}
 	return value, nil
 }
@@ -169,7 +169,7 @@ func (f *fat) chain(cluster, size int64) ([]byte, error) {
 	}
 	for int64(len(all)) < limit {
 		if !f.has(cluster) {
-			return nil, damaged("a file or folder is at cluster %d of %d", cluster, f.clusters)
+			return nil, damaged(message.F("a file or folder is at cluster %d of %d", cluster, f.clusters))
 		}
 		b, err := f.from.at(f.data+(cluster-2)*f.cluster, f.cluster)
 		if err != nil {
@@ -183,11 +183,11 @@ func (f *fat) chain(cluster, size int64) ([]byte, error) {
 			return all, nil
 		}
 		if cluster == 0 && int64(len(all)) < size {
-			return nil, damaged("a file of %d bytes ends after %d", size, len(all))
+			return nil, damaged(message.F("a file of %d bytes ends after %d", size, len(all)))
 		}
 	}
 	if size < 0 {
-		return nil, damaged("a folder leads back into itself, or has more than %d MiB", maxFolder>>20)
+		return nil, damaged(message.F("a folder leads back into itself, or has more than %d MiB", maxFolder>>20))
 	}
 	return all[:size], nil
 }

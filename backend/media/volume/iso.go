@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"strings"
 	"unicode/utf16"
+
+	"touchdown/backend/message"
 )
 
 // iso reads ISO9660 (ECMA-119), with the long names of Joliet, or else of Rock Ridge. The libraries for Go read no Joliet, or
@@ -34,7 +36,7 @@ func openISO(s *source) (system, error) {
 	var v *iso
 	for i := int64(isoFirst); ; i++ {
 		if i == isoFirst+isoDescriptors {
-			return nil, damaged("it has more than %d descriptors", isoDescriptors)
+			return nil, damaged(message.F("it has more than %d descriptors", isoDescriptors))
 		}
 		d, err := s.at(i*isoSector, isoSector)
 		if err != nil {
@@ -44,7 +46,7 @@ func openISO(s *source) (system, error) {
 			if v == nil && i == isoFirst {
 				return nil, nil
 			}
-			return nil, damaged("its descriptors have no end")
+			return nil, damaged(message.T("its descriptors have no end"))
 		}
 		kind := d[0]
 		if kind == 255 {
@@ -55,7 +57,7 @@ func openISO(s *source) (system, error) {
 			continue
 		}
 		if size := binary.LittleEndian.Uint16(d[128:]); size != isoSector {
-			return nil, damaged("its blocks have %d bytes, not %d", size, isoSector)
+			return nil, damaged(message.F("its blocks have %d bytes, not %d", size, isoSector))
 		}
 		v = &iso{from: s, joliet: joliet}
 		v.name = v.text(d[40:72])
@@ -63,7 +65,7 @@ func openISO(s *source) (system, error) {
 		v.top.folder, v.top.other = true, false
 	}
 	if v == nil {
-		return nil, damaged("it has no root folder")
+		return nil, damaged(message.T("it has no root folder"))
 	}
 	return v, nil
 }
@@ -131,7 +133,7 @@ func (v *iso) text(raw []byte) string {
 
 func (v *iso) list(folder node, limit int) (nodes []node, more bool, err error) {
 	if folder.size > maxFolder {
-		return nil, false, damaged("a folder has %d bytes", folder.size)
+		return nil, false, damaged(message.F("a folder has %d bytes", folder.size))
 	}
 	b, err := v.from.at(folder.start, folder.size)
 	if err != nil {
@@ -143,7 +145,7 @@ func (v *iso) list(folder node, limit int) (nodes []node, more bool, err error) 
 		for len(sector) > 0 && sector[0] != 0 {
 			length := int(sector[0])
 			if length <= isoRecord || length > len(sector) {
-				return nil, false, damaged("a folder has a record of %d bytes", length)
+				return nil, false, damaged(message.F("a folder has a record of %d bytes", length))
 			}
 			r := sector[:length]
 			sector = sector[length:]

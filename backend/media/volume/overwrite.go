@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+
+	"touchdown/backend/message"
 )
 
 // HeadSize is how much of a file Overwrite overwrites last, in bytes: what a cut left of the file is known by it.
@@ -120,11 +122,11 @@ func (f *fat) firstOf(e []byte) int64 {
 // that is damaged may be another file's.
 func (a *adding) whole(cluster, length int64) (chain []int64, err error) {
 	if length > MaxFile {
-		return nil, damaged("a file has %d bytes", length)
+		return nil, damaged(message.F("a file has %d bytes", length))
 	}
 	for seen := map[int64]bool{}; int64(len(chain))*a.cluster < length; {
 		if !a.has(cluster) || seen[cluster] {
-			return nil, damaged("a file leads to cluster %d of %d, or ends too early", cluster, a.clusters)
+			return nil, damaged(message.F("a file leads to cluster %d of %d, or ends too early", cluster, a.clusters))
 		}
 		seen[cluster] = true
 		chain = append(chain, cluster)

@@ -22,10 +22,10 @@ type source struct {
 // at reads n bytes at an offset, both as a volume says them.
 func (s *source) at(offset, n int64) ([]byte, error) {
 	if offset < 0 || n < 0 || offset > s.size || n > s.size-offset {
-		return nil, damaged("it points beyond its end, %d bytes at %d of %d", n, offset, s.size)
+		return nil, damaged(message.F("it points beyond its end, %d bytes at %d of %d", n, offset, s.size))
 	}
 	if s.left -= n; s.left < 0 {
-		return nil, damaged("more than %d MiB would have to be read for its list of files", maxRead>>20)
+		return nil, damaged(message.F("more than %d MiB would have to be read for its list of files", maxRead>>20))
 	}
 	b := make([]byte, n)
 	if got, err := s.device.ReadAt(b, offset); int64(got) < n {
@@ -42,9 +42,9 @@ func (s *source) at(offset, n int64) ([]byte, error) {
 }
 
 // damaged is the error of a volume that contradicts itself.
-func damaged(format string, args ...any) error {
+func damaged(why message.Text) error {
 	return &problem.Problem{
-		Code: "MED-BAD", Summary: message.F("The volume is damaged, or was made to look like one: %s.", fmt.Sprintf(format, args...)),
+		Code: "MED-BAD", Summary: message.F("The volume is damaged, or was made to look like one: %s.", why),
 		Fix: message.T("Write it again with touchdown media write, or use another stick."),
 	}
 }

@@ -81,7 +81,7 @@ type system interface {
 func Read(device io.ReaderAt, size int64, wanted func(path string) bool) (content *Content, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			content, err = nil, damaged("reading it ended in a fault of Touchdown: %v", r)
+			content, err = nil, damaged(message.F("reading it ended in a fault of Touchdown: %v", r))
 		}
 	}()
 	from := &source{device: device, size: size, left: maxRead}
@@ -133,7 +133,7 @@ func (w *walk) run() error {
 			case f.depth+1 >= MaxDepth:
 				w.content.More = true
 			case w.seen[n.start]:
-				return damaged("its folders lead back into themselves at %s", path)
+				return damaged(message.F("its folders lead back into themselves at %s", path))
 			default:
 				w.seen[n.start] = true
 				queue = append(queue, folder{n, path, f.depth + 1})
@@ -155,7 +155,7 @@ func (w *walk) add(f folder, n node) (string, error) {
 	}
 	path := strings.TrimPrefix(f.path+"/"+n.name, "/")
 	if w.paths[strings.ToLower(path)] {
-		return "", damaged("it has %s twice, and which one counts cannot be told", path)
+		return "", damaged(message.F("it has %s twice, and which one counts cannot be told", path))
 	}
 	w.paths[strings.ToLower(path)] = true
 	e := Entry{Path: path, Size: n.size, Folder: n.folder, Start: n.start}
