@@ -95,4 +95,3 @@ func (l *factoryLine) lands(name string) {
 		l.t.Errorf("from outside: %v", err)
 	}
 }
-
