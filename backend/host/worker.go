@@ -1,0 +1,91 @@
+package host
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Worker is this program, started once more to load the machine without being in anyone's way. On a machine that systemd runs it is
+// in a scope of its own, as nice binds only within a cgroup: it then has the smallest share of CPU and disk while others want them,
+// and a limit of memory.
+type Worker struct {
+	Args   []string // words behind the program's name
+	Input  *os.File // its standard input; nil: none
+	Memory int64    // bytes that it may use at most, where it has a scope
+}
+
+// maxSaid is how much of what a worker says before it falls is kept, in bytes.
+const maxSaid = 4 << 10
+
+// Run starts the worker and hands each line that it prints to each, until it ends. With the end of ctx it is killed, and Run returns
+// within a second: a process that waits in the kernel for a disk ends when the disk answers, and is not waited for.
+func (w Worker) Run(ctx context.Context, each func(line []byte)) error {
+	said := &limited{left: maxSaid, full: func() {}}
+	done := make(chan error, 1) // nobody may be there any more
+	go func() {
+		runtime.LockOSThread() // the kernel ends the process with the thread that started it (Pdeathsig)
+		defer runtime.UnlockOSThread()
+		cmd := w.command(ctx, scoped())
+		cmd.Stderr = said
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			done <- err
+			return
+		}
+		for lines := bufio.NewScanner(out); lines.Scan() && ctx.Err() == nil; {
+			each(lines.Bytes())
+		}
+		done <- cmd.Wait()
+	}()
+	err, ended := await(ctx, done, mercy/2)
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("the worker was stopped: %w", context.Cause(ctx))
+	case err == nil || !ended:
+		return err
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(said.kept.String()), "\n")
+	return fmt.Errorf("the worker ended: %w: %s", err, first)
+}
+
+// scoped tells whether systemd can give a worker a scope.
+func scoped() bool {
+	_, err := os.Stat("/run/systemd/system") // sd_booted(3)
+	if err != nil || os.Geteuid() != 0 {
+		return false
+	}
+	_, err = exec.LookPath("systemd-run")
+	return err == nil
+}
+
+func (w Worker) command(ctx context.Context, scope bool) *exec.Cmd {
+	// The file that this process is, also where another one has taken its name, and from within systemd-run too.
+	argv := append([]string{"/proc/" + strconv.Itoa(os.Getpid()) + "/exe"}, w.Args...)
+	if scope {
+		argv = append([]string{
+			"systemd-run", "--scope", "--quiet", "--collect", "--description=Touchdown worker",
+			"--property=CPUWeight=1", "--property=IOWeight=1", "--property=MemoryMax=" + strconv.FormatInt(w.Memory, 10), "--",
+		}, argv...)
+	}
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = append(os.Environ(), "GOTRACEBACK=none")
+	cmd.Dir, cmd.Stdin = "/", nil
+	if w.Input != nil {
+		cmd.Stdin = w.Input
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 200 * time.Millisecond
+	return cmd
+}
