@@ -28,7 +28,7 @@ type factoryFlags struct {
 	returned           string // the name of a node that came back, typed to confirm
 	ledger             ledger.Choice
 	mediaKey, order    string
-	site               string
+	site, burnIn       string
 	startsAlone        bool // with site
 }
 
@@ -52,6 +52,11 @@ reason lets a copy pass.
 With --order FILE the hardware check judges the machine by a profile or an order sheet: serial numbers, model, firmware, memory
 modules, disks and network ports. The sheet stays on the node, and names the cables for the check at the site.
 
+With --burn-in TIME the hardware check is followed by a burn-in of 1m to 24h: all CPUs compute what is known, half of the available
+memory is written and read back, and so is a file of 1 GiB on the disk; errors of memory, disks and network ports, temperatures and
+throttling are counted. It has the lowest priority and can be stopped; one that was stopped or cut begins again. Its wish
+counts until the node is sealed; --burn-in none takes it back.
+
 With --media-key FILE.pub the node trusts site media that the key signs, which touchdown media keygen made: at its site it then
 takes answers from sticks, and lands automatically from one that says so. The node makes a key of its own; its public half, for
 touchdown media write --recipient, is in the ledger.
@@ -72,6 +77,7 @@ console shows and any key stops, when no stick with a site config is there, nobo
 		Example: `  touchdown factory
   touchdown factory --ledger /run/media/line/ledger.jsonl
   touchdown factory --ledger /run/media/line/ledger.jsonl --media-key factory.pub
+  touchdown factory --burn-in 8h
   touchdown factory --site site.yaml
   touchdown factory --site site.yaml --site-unattended
   touchdown factory --returned sno-042 --ledger /run/media/line/ledger.jsonl
@@ -102,6 +108,7 @@ func (f *factoryFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.force, "force", false, "with --unattended or --returned: take control from another console")
 	cmd.Flags().StringArrayVar(&f.applyFlags.waive, "waive", nil, "with --unattended: CHECK=REASON, take responsibility for a check that does not pass; needs --by")
 	cmd.Flags().StringVar(&f.by, "by", "", "who waives")
+	cmd.Flags().StringVar(&f.burnIn, "burn-in", "", "load CPU, memory and disk for this time (1m to 24h, such as 30m) after the hardware check, and count the errors; none takes it back")
 	cmd.Flags().StringVar(&f.site, "site", "", "a site config that goes with this node")
 	cmd.Flags().BoolVar(&f.startsAlone, "site-unattended", false, "with --site: at its site the node starts without asking anyone")
 	cmd.Flags().StringVar(&f.ledger.File, "ledger", "", "refuse a copy of a node in this file, and add this node to it")
@@ -144,6 +151,10 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return usage(err)
 	}
+	askBurnIn, err := f.prepareBurnIn()
+	if err != nil {
+		return usage(err)
+	}
 	answers, err := f.siteAnswers(cmd)
 	if err != nil {
 		return err
@@ -161,7 +172,7 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	if err := f.open(cmd, machine); err != nil {
 		return err
 	}
-	if err := errors.Join(keepOrder(machine), f.keep(cmd, machine, keys, answers)); err != nil {
+	if err := errors.Join(keepOrder(machine), askBurnIn(machine), f.keep(cmd, machine, keys, answers)); err != nil {
 		return err
 	}
 	// Before the bake there is no unit that could keep an engine.

@@ -34,7 +34,7 @@ var givenFiles = []string{
 
 // notRead are the flags with a text that names no file which is read.
 var notRead = strings.Fields("since output socket state out snapshot serial returned from node format recipient new-passphrase by waive reason address list-file stick " +
-	"shared-identity karg-append karg-delete karg-replace console color language template")
+	"shared-identity burn-in karg-append karg-delete karg-replace console color language template")
 
 // hostileFiles are what may lie under a name that a person gives.
 func hostileFiles(t *testing.T) map[string]string {

@@ -164,9 +164,9 @@ func (r *Result) temperature() check.Check {
 		}
 	}
 	slices.SortFunc(names, func(a, b string) int { return hotter(r.Hottest[a], r.Hottest[b], a, b) })
-	c.Observed = message.F("%s °C: %s", fmt.Sprintf("%.0f", r.Hottest[names[0]].Celsius), names[0])
+	c.Observed = message.F("%s degrees Celsius: %s", fmt.Sprintf("%.0f", r.Hottest[names[0]].Celsius), names[0])
 	for _, name := range names {
-		c.Evidence = append(c.Evidence, fmt.Sprintf("%s: %.0f °C", name, r.Hottest[name].Celsius))
+		c.Evidence = append(c.Evidence, fmt.Sprintf("%s: %.0f C", name, r.Hottest[name].Celsius))
 	}
 	if c.Status != check.Pass {
 		c.Fix = message.T("Check fans, heat sinks and air flow: at its site the machine may be hotter than here.")
