@@ -11,8 +11,8 @@ import (
 )
 
 // What the burn-in takes of the machine. It must never have a pod evicted or an image removed: kubelet evicts pods when less than
-// 100 MiB of memory or 10 % of the disk are available, and removes images when 85 % of the disk are used (kubernetes.io, "Node-pressure
-// Eviction", default hard thresholds; KubeletConfiguration, imageGCHighThresholdPercent).
+// 100 MiB of memory, or 10 % of its disk or 15 % of the images' are available, and removes images when 85 % of that are used (kubernetes,
+// pkg/kubelet/eviction/defaults_linux.go; KubeletConfiguration, imageGCHighThresholdPercent).
 const (
 	// memoryShare is the part of MemAvailable that is tested: half, as what the cluster then starts may take as much again.
 	memoryShare = 2
