@@ -13,32 +13,32 @@ import (
 	"touchdown/backend/hardware/burnin"
 )
 
-// BurnIn loads the machine for as long as was asked for on the bench line, and counts the errors.
-type BurnIn struct {
+// burnIn loads the machine for as long as was asked for on the bench line, and counts the errors.
+type burnIn struct {
 	Asked func() time.Duration // how long it takes; nil or 0: nobody asked for one
 	Load  burnin.Load          // nil: a process of its own
 }
 
 var (
-	_ Skipper = (*BurnIn)(nil)
-	_ Planner = (*BurnIn)(nil)
+	_ Skipper = (*burnIn)(nil)
+	_ Planner = (*burnIn)(nil)
 )
 
 // ID names the step in the journal.
-func (*BurnIn) ID() string { return "burn-in" }
+func (*burnIn) ID() string { return "burn-in" }
 
 // Title says what the step does.
-func (*BurnIn) Title() message.Text { return message.T("Burn the machine in") }
+func (*burnIn) Title() message.Text { return message.T("Burn the machine in") }
 
 // Skip says that nobody asked for it.
-func (s *BurnIn) Skip() message.Text {
+func (s *burnIn) Skip() message.Text {
 	if s.asked() > 0 {
 		return message.Text{}
 	}
 	return message.T("No burn-in was asked for (touchdown factory --burn-in).")
 }
 
-func (s *BurnIn) asked() time.Duration {
+func (s *burnIn) asked() time.Duration {
 	if s.Asked == nil {
 		return 0
 	}
@@ -46,7 +46,7 @@ func (s *BurnIn) asked() time.Duration {
 }
 
 // Plan tells what the cluster notices, unless it is over.
-func (s *BurnIn) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+func (s *burnIn) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	d := s.asked()
 	if d == 0 || burnin.Kept(node.Host, factory.Stay(node.Host)) != nil {
 		return Plan{}, nil
@@ -58,7 +58,7 @@ func (s *BurnIn) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 
 // Run loads the machine. A burn-in that was cut begins again, and so does one that found faults, unless a person took responsibility for each
 // of them; one that is over is only told, after each reboot of the list.
-func (s *BurnIn) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (s *burnIn) Run(ctx context.Context, node *backend.Node, report Report) error {
 	if !factory.OnLine(node.Host) {
 		return &Problem{
 			Code: "BRN-LNE", Summary: message.T("This node is not on the bench line, and only there is a burn-in allowed."),

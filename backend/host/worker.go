@@ -13,28 +13,24 @@ import (
 	"time"
 )
 
-// Worker is this program, started once more to load the machine without being in anyone's way. On a machine that systemd runs it is
-// in a scope of its own, as nice binds only within a cgroup: it then has the smallest share of CPU and disk while others want them,
-// and a limit of memory.
-type Worker struct {
-	Args   []string // words behind the program's name
-	Input  *os.File // its standard input; nil: none
-	Memory int64    // bytes that it may use at most, where it has a scope
-}
-
 // maxSaid is how much of what a worker says before it falls is kept, in bytes.
 const maxSaid = 4 << 10
 
-// Run starts the worker and hands each line that it prints to each, until it ends. With the end of ctx it is killed, and Run returns
-// within a second: a process that waits in the kernel for a disk ends when the disk answers, and is not waited for.
-func (w Worker) Run(ctx context.Context, each func(line []byte)) error {
+// Worker starts this program once more, to load the machine without being in anyone's way, and hands each line that it prints to each,
+// until it ends. On a machine that systemd runs it is in a scope of its own, as nice binds only within a cgroup: it then has the smallest
+// share of CPU and disk while others want them, and at most Memory bytes; the other limits do not bind it. With the end of ctx it is killed, and Worker returns
+// within a second, also where the process is in the kernel, at a disk that does not answer.
+func (l Limits) Worker(ctx context.Context, args []string, input *os.File, each func(line []byte)) error {
 	said := &limited{left: maxSaid, full: func() {}}
 	done := make(chan error, 1) // nobody may be there any more
 	go func() {
 		runtime.LockOSThread() // the kernel ends the process with the thread that started it (Pdeathsig)
 		defer runtime.UnlockOSThread()
-		cmd := w.command(ctx, scoped())
+		cmd := worker(ctx, args, l.Memory, scoped())
 		cmd.Stderr = said
+		if input != nil {
+			cmd.Stdin = input
+		}
 		out, err := cmd.StdoutPipe()
 		if err == nil {
 			err = cmd.Start()
@@ -69,21 +65,18 @@ func scoped() bool {
 	return err == nil
 }
 
-func (w Worker) command(ctx context.Context, scope bool) *exec.Cmd {
+func worker(ctx context.Context, args []string, memory uint64, scope bool) *exec.Cmd {
 	// The file that this process is, also where another one has taken its name, and from within systemd-run too.
-	argv := append([]string{"/proc/" + strconv.Itoa(os.Getpid()) + "/exe"}, w.Args...)
+	argv := append([]string{"/proc/" + strconv.Itoa(os.Getpid()) + "/exe"}, args...)
 	if scope {
 		argv = append([]string{
 			"systemd-run", "--scope", "--quiet", "--collect", "--description=Touchdown worker",
-			"--property=CPUWeight=1", "--property=IOWeight=1", "--property=MemoryMax=" + strconv.FormatInt(w.Memory, 10), "--",
+			"--property=CPUWeight=1", "--property=IOWeight=1", "--property=MemoryMax=" + strconv.FormatUint(memory, 10), "--",
 		}, argv...)
 	}
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), "GOTRACEBACK=none")
-	cmd.Dir, cmd.Stdin = "/", nil
-	if w.Input != nil {
-		cmd.Stdin = w.Input
-	}
+	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 200 * time.Millisecond

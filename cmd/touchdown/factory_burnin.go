@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -11,6 +12,19 @@ import (
 	"touchdown/backend/hardware/burnin"
 	"touchdown/backend/host"
 )
+
+// prepareWishes reads what is wanted of the hardware before anything is changed, and returns what keeps it on the node.
+func (f *factoryFlags) prepareWishes() (func(*host.Machine) error, error) {
+	keepOrder, err := f.prepareOrder()
+	if err != nil {
+		return nil, err
+	}
+	askBurnIn, err := f.prepareBurnIn()
+	if err != nil {
+		return nil, err
+	}
+	return func(m *host.Machine) error { return errors.Join(keepOrder(m), askBurnIn(m)) }, nil
+}
 
 // prepareBurnIn reads how long the burn-in takes before anything is changed, and returns what keeps the wish for it on the node.
 func (f *factoryFlags) prepareBurnIn() (func(*host.Machine) error, error) {

@@ -169,10 +169,9 @@ func word(m *host.Machine, file string) string {
 	return strings.TrimSpace(string(data))
 }
 
-func number(m *host.Machine, file string) (int64, error) {
-	n, err := strconv.ParseInt(word(m, file), 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("reading %s: %w", file, err)
+func number(m *host.Machine, file string) (n int64, err error) {
+	if n, err = strconv.ParseInt(word(m, file), 10, 64); err != nil {
+		err = fmt.Errorf("reading %s: %w", file, err)
 	}
-	return n, nil
+	return n, err
 }

@@ -39,11 +39,11 @@ type Result struct {
 	NoDisk  string        `json:"noDisk,omitempty"` // why the disk was not tested
 }
 
-// late is how long a worker that is over its time is waited for, in all that it still has to do.
+// late is how much longer than its time the load may take to end.
 const late = hang + 40*time.Second
 
-// Run loads the machine for the time d and returns what was found. A burn-in that ctx ends has no result, and its end is waited for no
-// longer than a second.
+// Run loads the machine for the time d and returns what was found. With the end of ctx it returns within a second,
+// without a result.
 func (t Test) Run(ctx context.Context, d time.Duration, tell func(progress.Progress)) (*Result, error) {
 	tell(progress.Progress{Total: int64(d.Seconds()), Unit: "seconds", Waiting: message.T("the counters of the machine, before the burn-in")})
 	r := &Result{For: d, Before: count(ctx, t.Host, true), Hottest: heat{}}
@@ -133,14 +133,13 @@ func apart(ctx context.Context, o Order, file *os.File, tell func(Tally) error) 
 		return fmt.Errorf("encoding the order: %w", err)
 	}
 	var unread error
-	w := host.Worker{Args: []string{WorkerCommand, string(text)}, Input: file, Memory: o.Memory + overhead}
-	err = w.Run(ctx, func(line []byte) {
-		var t Tally
-		if err := json.Unmarshal(line, &t); err != nil {
+	err = host.Limits{Memory: uint64(o.Memory) + overhead}.Worker(ctx, []string{WorkerCommand, string(text)}, file, func(line []byte) {
+		var done Tally
+		if err := json.Unmarshal(line, &done); err != nil {
 			unread = fmt.Errorf("reading what the load has done: %w", err)
 			return
 		}
-		_ = tell(t) // fails with ctx alone, which ends the worker
+		_ = tell(done) // fails with ctx alone, which ends the worker
 	})
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ type Order struct {
 	Writes  int64   `json:"writes"` // bytes that it may write in all
 }
 
-// hang is how long a request of the disk is waited for at the end. One that takes longer will not come back.
+// hang is how long the end waits for a request of the disk. One that takes longer will not come back.
 const hang = 20 * time.Second
 
 // Serve is the worker: it does what the order says and prints a Tally each second.
