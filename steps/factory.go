@@ -12,6 +12,7 @@ func Factory(cfg *site.Config, w Wiring) []Stage {
 	return []Stage{
 		{ID: "hardware", Title: message.T("Hardware check"), Steps: []Step{
 			&Hardware{Factory: true}, // is the machine what OpenShift needs?
+			&burnIn{Asked: w.BurnIn}, // and does it hold under load? only where that was asked for
 		}},
 		{ID: "bake", Title: message.T("Make relocatable"), Steps: bake(w.Program, BakeOptions{})},
 		{ID: "images", Title: message.T("Image store"), Steps: []Step{

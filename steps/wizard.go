@@ -1,6 +1,8 @@
 package steps
 
 import (
+	"time"
+
 	"touchdown/backend/delivery"
 	"touchdown/backend/media"
 	"touchdown/backend/message"
@@ -16,6 +18,8 @@ type Wiring struct {
 	NodeNet *NodeNetwork     // the machine's network, seen by more than one list
 	Outbox  *delivery.Outbox // brings reports to the site's monitor; nil: nothing does
 	Media   *media.Watcher   // the media in the machine's sockets; nil: none is looked for
+
+	BurnIn func() time.Duration // how long a burn-in takes that was asked for on the bench line; nil or 0: none was
 }
 
 // Site is the wizard for a node at its site: the whole product, in the order of its screens.

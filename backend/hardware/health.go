@@ -15,6 +15,7 @@ type Health struct {
 	Hours       int64 `json:"hours,omitempty"`  // under power
 	WornPercent *int  `json:"worn_percent,omitempty"`
 	MediaErrors int64 `json:"media_errors,omitempty"` // data that it could not read any more
+	Reallocated int64 `json:"reallocated,omitempty"`  // of ATA: sectors that it replaced by spare ones
 	Celsius     int   `json:"celsius,omitempty"`
 }
 
@@ -102,6 +103,7 @@ type answer struct {
 
 // The numbers of the attributes of ATA disks that makers agree on.
 const (
+	ataReallocated = 5   // sectors that were replaced
 	ataUncorrected = 187 // errors that could not be corrected
 	ataPending     = 197 // sectors that could not be read
 )
@@ -123,8 +125,11 @@ func parseHealth(out []byte) (*Health, string, error) {
 		h.WornPercent, h.MediaErrors = &a.NVMe.Used, a.NVMe.MediaErrors
 	}
 	for _, attribute := range a.ATA.Table {
-		if attribute.ID == ataUncorrected || attribute.ID == ataPending {
+		switch attribute.ID {
+		case ataUncorrected, ataPending:
 			h.MediaErrors += attribute.Raw.Value
+		case ataReallocated:
+			h.Reallocated += attribute.Raw.Value
 		}
 	}
 	if *h != (Health{}) {

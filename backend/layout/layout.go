@@ -34,6 +34,10 @@ const (
 	Shipped = FactoryState + "/shipped.json"
 	// Order is the order sheet that the factory was given: what the machine has to have, and where its cables go.
 	Order = FactoryState + "/order.yaml"
+	// BurnIn says that a burn-in was asked for on the bench line, and for how long.
+	BurnIn = FactoryState + "/burn-in.json"
+	// BurnInResult has the figures of a burn-in that came to its end.
+	BurnInResult = FactoryState + "/burn-in-result.json"
 	// DiskTest has the figures of the disk test that was asked for at a site.
 	DiskTest = State + "/disk-test.json"
 	// ReportKey is the node's own key (Ed25519, PEM): it signs the reports of this node. It is made where it is first used, and stays.

@@ -19,6 +19,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/delivery"
 	"touchdown/backend/factory"
+	"touchdown/backend/hardware/burnin"
 	"touchdown/backend/host"
 	"touchdown/backend/images"
 	"touchdown/backend/kube"
@@ -126,7 +127,10 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 		Dir: dir, List: name, Node: node, Version: version, Pace: pace, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent, Media: watcher, Outbox: outbox,
 		Notices: func() []message.Text { return notices(node) },
 		Stages: func(cfg *site.Config) []steps.Stage {
-			stages := list(cfg, steps.Wiring{Version: version, Program: program, Dir: dir, NodeNet: nodeNet, Media: watcher, Outbox: outbox})
+			stages := list(cfg, steps.Wiring{
+				Version: version, Program: program, Dir: dir, NodeNet: nodeNet, Media: watcher, Outbox: outbox,
+				BurnIn: func() time.Duration { return burnin.Asked(node.Host, factory.Stay(node.Host)) },
+			})
 			if h.stages != nil {
 				h.stages(stages)
 			}

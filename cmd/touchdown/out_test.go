@@ -176,8 +176,8 @@ func talks(dir string) (lines map[string][]string, silent map[string]string) {
 	}
 	silent = map[string]string{
 		"": "opens the console", "console": "the same; its painter has its own test", "engine": "is one", "version": "is asked of nobody", "site new": "is asked of nobody",
-		"media-reader":  "answers the program that started it",
-		"media-writer":  "the same",
+		"media-reader": "answers the program that started it",
+		"media-writer": "the same", "burn-in-worker": "the same, in JSON",
 		"update":        "prints what a signed program says",
 		"report bundle": "is an archive, which printArchive keeps from terminals, or base64",
 		"factory":       "opens the console, or applies", "factory bake": "asks the cluster; prints by the same writer", "factory unbake": "asks the cluster; prints by the same writer",

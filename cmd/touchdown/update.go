@@ -89,27 +89,18 @@ func (u *updating) install(ctx context.Context, folder string) error {
 		return err
 	}
 	u.say("The program of the release starts here: %s", said)
-	if u.dry {
-		u.say("Nothing was changed.")
-		return nil
-	}
-	if err := u.rests(ctx); err != nil {
-		return err
-	}
-	if err := release.Install(u.machine); err != nil {
-		return err
-	}
-	if err := u.begin(ctx, said); err != nil {
-		return u.recover(ctx, err)
-	}
-	u.say("This node has the program of the release now. `touchdown update --back` goes back to the one before.")
-	return nil
+	return u.change(ctx, release.Install, "This node has the program of the release now. `touchdown update --back` goes back to the one before.")
 }
 
 func (u *updating) goBack(ctx context.Context) error {
 	if err := u.here(); err != nil {
 		return err
 	}
+	return u.change(ctx, update.Back, "This node has the program before again.")
+}
+
+// change puts another program into place and starts it; one that does not start is taken away again.
+func (u *updating) change(ctx context.Context, put func(*host.Machine) error, done string) error {
 	if u.dry {
 		u.say("Nothing was changed.")
 		return nil
@@ -117,7 +108,7 @@ func (u *updating) goBack(ctx context.Context) error {
 	if err := u.rests(ctx); err != nil {
 		return err
 	}
-	if err := update.Back(u.machine); err != nil {
+	if err := put(u.machine); err != nil {
 		return err
 	}
 	said, err := u.machine.Run(ctx, layout.Program, "version")
@@ -127,7 +118,7 @@ func (u *updating) goBack(ctx context.Context) error {
 	if err != nil {
 		return u.recover(ctx, err)
 	}
-	u.say("This node has the program before again: %s", strings.TrimSpace(said))
+	u.say("%s", done)
 	return nil
 }
 

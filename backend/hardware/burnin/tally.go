@@ -1,0 +1,97 @@
+package burnin
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// The kinds of fault that the load itself sees.
+const (
+	kindCPU    = "cpu"
+	kindMemory = "memory"
+	kindDisk   = "disk"
+)
+
+// maxTold is how many faults of a kind are told one by one; all are counted.
+const maxTold = 10
+
+// Tally is what the load has done so far. The worker prints one as a line of JSON each second.
+type Tally struct {
+	Rounds   map[int]int64    `json:"rounds,omitempty"`   // by CPU: how often it did all its computations
+	Passes   map[int]int64    `json:"passes,omitempty"`   // by CPU: how often its share of the memory was written and read back
+	Unloaded map[int]string   `json:"unloaded,omitempty"` // by CPU: why it was not loaded as it should be
+	Compared int64            `json:"compared,omitempty"` // bytes of memory that were read back
+	Memory   string           `json:"memory,omitempty"`   // why the test of the memory ended early
+	Written  int64            `json:"written,omitempty"`  // bytes, to the disk
+	Read     int64            `json:"read,omitempty"`     // bytes, from the disk and past the page cache where Direct
+	Direct   bool             `json:"direct,omitempty"`   // the file system lets a file be read past the page cache (O_DIRECT)
+	Disk     string           `json:"disk,omitempty"`     // why the test of the disk ended early
+	Wrong    map[string]int64 `json:"wrong,omitempty"`    // by kind: results that were wrong
+	Told     []string         `json:"told,omitempty"`     // the first of each kind
+	Done     bool             `json:"done,omitempty"`     // the time is over: this is the last one
+}
+
+// books are a tally that many threads keep.
+type books struct {
+	tamper tamper
+	mu     sync.Mutex
+	t      Tally
+}
+
+// tamper is for tests: what spoils a result as a broken part would.
+type tamper struct {
+	cpu       func(cpu int, result uint64) uint64
+	memory    func(cpu int, block []uint64)
+	disk      func(block []byte)
+	available func() (int64, error) // in place of MemAvailable, in bytes
+}
+
+func newBooks(spoil tamper) *books {
+	return &books{tamper: spoil, t: Tally{Rounds: map[int]int64{}, Passes: map[int]int64{}, Unloaded: map[int]string{}, Wrong: map[string]int64{}}}
+}
+
+// keep changes the tally.
+func (b *books) keep(change func(*Tally)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	change(&b.t)
+}
+
+// now is a copy of the tally.
+func (b *books) now() Tally {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := b.t
+	t.Rounds, t.Passes, t.Unloaded, t.Wrong = maps.Clone(t.Rounds), maps.Clone(t.Passes), maps.Clone(t.Unloaded), maps.Clone(t.Wrong)
+	t.Told = slices.Clone(t.Told)
+	return t
+}
+
+func (b *books) round(cpu int)         { b.keep(func(t *Tally) { t.Rounds[cpu]++ }) }
+func (b *books) pass(cpu int)          { b.keep(func(t *Tally) { t.Passes[cpu]++ }) }
+func (b *books) compared(n int64)      { b.keep(func(t *Tally) { t.Compared += n }) }
+func (b *books) memoryEnds(why string) { b.keep(func(t *Tally) { t.Memory = why }) }
+func (b *books) diskEnds(why string)   { b.keep(func(t *Tally) { t.Disk = why }) }
+
+func (b *books) unloaded(cpu int, err error) {
+	b.keep(func(t *Tally) { t.Unloaded[cpu] = err.Error() })
+}
+
+// wrong counts a wrong result, and keeps the first ones of its kind.
+func (b *books) wrong(kind, what string) {
+	b.keep(func(t *Tally) {
+		if t.Wrong[kind]++; t.Wrong[kind] <= maxTold {
+			t.Told = append(t.Told, fmt.Sprintf("%s: %s", kind, what))
+		}
+	})
+}
+
+// faults is how many results were wrong.
+func (t Tally) faults() (n int64) {
+	for _, count := range t.Wrong {
+		n += count
+	}
+	return n
+}
