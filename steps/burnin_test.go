@@ -52,7 +52,11 @@ func TestBurnIn(t *testing.T) {
 	}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
-	if err := s.Run(stopped, node(m, nil), &notes{}); !errors.Is(err, context.Canceled) || m.Exists(layout.BurnInResult) {
+	waits := &steps.BurnIn{Asked: s.Asked, Load: func(ctx context.Context, _ burnin.Order, _ *os.File, _ func(burnin.Tally) error) error {
+		<-ctx.Done()
+		return ctx.Err()
+	}}
+	if err := waits.Run(stopped, node(m, nil), &notes{}); !errors.Is(err, context.Canceled) || m.Exists(layout.BurnInResult) {
 		t.Errorf("stopped: %v", err)
 	}
 	runs, wrong["cpu"] = 0, 1

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"touchdown/backend/hardware"
@@ -162,16 +161,12 @@ func glob(m *host.Machine, pattern string) []string {
 
 // word is what a small file holds, "" where there is none.
 func word(m *host.Machine, file string) string {
-	data, _, err := m.ReadHead(file, 4096) // a page, the most that a file of sysfs has
-	if err != nil {
-		return ""
-	}
+	data, _, _ := m.ReadHead(file, 4096) // a page, the most that a file of sysfs has
 	return strings.TrimSpace(string(data))
 }
 
+// number is what a file that holds one number says.
 func number(m *host.Machine, file string) (n int64, err error) {
-	if n, err = strconv.ParseInt(word(m, file), 10, 64); err != nil {
-		err = fmt.Errorf("reading %s: %w", file, err)
-	}
+	_, err = fmt.Sscanf(word(m, file), "%d", &n)
 	return n, err
 }
