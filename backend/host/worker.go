@@ -26,7 +26,14 @@ func (l Limits) Worker(ctx context.Context, args []string, input *os.File, each 
 	go func() {
 		runtime.LockOSThread() // the kernel ends the process with the thread that started it (Pdeathsig)
 		defer runtime.UnlockOSThread()
+		self, err := os.Open("/proc/self/exe")
+		if err != nil {
+			done <- err
+			return
+		}
+		defer self.Close()
 		cmd := worker(ctx, args, l.Memory, scoped())
+		cmd.ExtraFiles = []*os.File{self}
 		cmd.Stderr = said
 		if input != nil {
 			cmd.Stdin = input
@@ -66,8 +73,9 @@ func scoped() bool {
 }
 
 func worker(ctx context.Context, args []string, memory uint64, scope bool) *exec.Cmd {
-	// The file that this process is, also where another one has taken its name, and from within systemd-run too.
-	argv := append([]string{"/proc/" + strconv.Itoa(os.Getpid()) + "/exe"}, args...)
+	// The file that this process is, as its file 3: also where another file has taken its name, and from within systemd-run, which may
+	// not look at a process that hides its memory.
+	argv := append([]string{"/proc/self/fd/3"}, args...)
 	if scope {
 		argv = append([]string{
 			"systemd-run", "--scope", "--quiet", "--collect", "--description=Touchdown worker",

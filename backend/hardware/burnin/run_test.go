@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"touchdown/backend/check"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/layout"
@@ -180,8 +182,13 @@ func TestFallenLoad(t *testing.T) {
 	}
 }
 
-// TestProcess: the load is a process of its own, which is killed when the burn-in is stopped.
+// TestProcess: the load is a process of its own, which is killed when the burn-in is stopped. It starts from one that hides its memory, as
+// the engine does.
 func TestProcess(t *testing.T) {
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0) }()
 	file, _ := scratch(t)
 	o := Order{Seconds: 2, CPUs: ours(t), Memory: memoryBlock, File: diskBlock, Writes: diskBlock}
 	var last Tally
