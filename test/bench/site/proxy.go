@@ -49,7 +49,7 @@ func (p *Proxy) close() {
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	if !p.answers() {
 		<-request.Context().Done()
-		return
+		panic(http.ErrAbortHandler) // returning would send an empty answer, which says that the tunnel is there
 	}
 	if request.Method != http.MethodConnect {
 		http.Error(w, "this proxy only makes tunnels", http.StatusMethodNotAllowed)
