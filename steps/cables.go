@@ -35,7 +35,7 @@ func (h *Hardware) cables(ctx context.Context, node *backend.Node, i *hardware.I
 	}
 	ports, err := h.NodeNet.net.Ports(ctx)
 	if err != nil {
-		return []Check{{ID: "wiring", Title: message.T("Cables"), Status: check.Skip, Observed: message.F("not looked at: %s", err.Error())}}
+		return []Check{{ID: "wiring", Title: message.T("Cables"), Status: check.Skip, Observed: message.F("not looked at: %s", message.Detail(err))}}
 	}
 	var unseen []string
 	for _, d := range i.PassedOn() {
@@ -60,7 +60,7 @@ func ends(ports []network.Port) []order.Cable {
 // had a site.
 func (h *Hardware) wiring(node *backend.Node) (order.Wiring, error) {
 	if h.Site != nil && len(h.Site.Spec.Wiring) > 0 {
-		w := order.Wiring{By: "site config"}
+		w := order.Wiring{By: message.T("site config")}
 		for _, c := range h.Site.Spec.Wiring {
 			w.Ports = append(w.Ports, order.Port(c))
 		}

@@ -51,7 +51,7 @@ func TestSwappedCablesOfASite(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range w.Checks(ends(seen), nil) {
-			if c.Status != check.Pass || c.Source != "site config" {
+			if c.Status != check.Pass || c.Source.String() != "site config" {
 				t.Fatalf("seed %d, as wanted: %+v", seed, c)
 			}
 		}
@@ -71,15 +71,15 @@ func TestSwappedCablesOfASite(t *testing.T) {
 func TestWhoSaysWhereCablesGo(t *testing.T) {
 	cfg, _ := wiredSite(t, rand.New(rand.NewPCG(1, 1)), 2)
 	sheet := &order.Sheet{Name: "A-17", Ports: []order.Port{{NIC: "eno9", Switch: "sw-7"}}}
-	if w, err := (&Hardware{Site: cfg, Order: sheet}).wiring(nil); err != nil || w.By != "site config" || len(w.Ports) != 2 {
+	if w, err := (&Hardware{Site: cfg, Order: sheet}).wiring(nil); err != nil || w.By.String() != "site config" || len(w.Ports) != 2 {
 		t.Errorf("%+v, %v", w, err)
 	}
-	if w, err := (&Hardware{Site: site.New(), Order: sheet}).wiring(nil); err != nil || w.By != "order sheet A-17" || len(w.Ports) != 1 {
+	if w, err := (&Hardware{Site: site.New(), Order: sheet}).wiring(nil); err != nil || w.By.String() != "order sheet A-17" || len(w.Ports) != 1 {
 		t.Errorf("%+v, %v", w, err)
 	}
 	node := &backend.Node{Host: hosttest.New(t).Machine}
 	h := &Hardware{Site: cfg, NodeNet: NewNodeNetwork(node)}
-	if got := h.cables(t.Context(), node, &hardware.Inventory{}); len(got) != 2 || got[0].Status != check.Fail || got[0].Source != "site config" {
+	if got := h.cables(t.Context(), node, &hardware.Inventory{}); len(got) != 2 || got[0].Status != check.Fail || got[0].Source.String() != "site config" {
 		t.Errorf("a machine without ports: %+v", got)
 	}
 	h.Site = site.New()

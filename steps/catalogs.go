@@ -47,7 +47,7 @@ func (s *BakeCatalogs) Run(ctx context.Context, node *backend.Node, report Repor
 	}
 	k := Check{
 		ID: "catalogs", Title: message.T("Default catalog sources"), Expected: message.T("off: their pods cannot start without a registry"),
-		Source: "OperatorHub cluster; catalog sources managed by the marketplace operator",
+		Source: message.T("OperatorHub cluster; catalog sources managed by the marketplace operator"),
 	}
 	off, err := s.agreed(ctx, node, report, names)
 	if err != nil {

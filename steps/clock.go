@@ -217,12 +217,12 @@ func left(m *host.Machine) time.Time {
 func clockCheck(offsets []clock.Offset, v clock.Verdict, named bool) Check {
 	ch := Check{
 		ID: "clock", Title: message.T("Clock"), Status: check.Pass, Expected: message.T("within 1 s of most time servers"),
-		Source: "chrony's limit for a jump (makestep); certificates are good between two times",
+		Source: message.T("chrony's limit for a jump (makestep); certificates are good between two times"),
 	}
 	for _, o := range offsets {
-		line := o.Source + ": " + clock.Describe(o.Ahead)
+		line := message.F("%s: %s", o.Source, clock.Describe(o.Ahead))
 		if o.Err != nil {
-			line = o.Err.Error()
+			line = message.Detail(o.Err)
 		}
 		ch.Evidence = append(ch.Evidence, line)
 	}
@@ -261,7 +261,7 @@ func clockCheck(offsets []clock.Offset, v clock.Verdict, named bool) Check {
 func batteryCheck(node *backend.Node) Check {
 	ch := Check{
 		ID: "clock-battery", Title: message.T("Battery clock"), Status: check.Pass, Expected: message.T("within 5 min of the machine's clock"),
-		Source: "a good one drifts by some seconds in a day",
+		Source: message.T("a good one drifts by some seconds in a day"),
 	}
 	battery, ok := node.Host.BatteryClock()
 	if !ok {

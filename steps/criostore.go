@@ -18,14 +18,14 @@ import (
 func leftOut(s images.Seeded) Check {
 	c := Check{
 		ID: "images-half", Title: message.T("Images that are whole"), Status: check.Warn, Observed: message.F("%d are not, and were left out", len(s.LeftOut)),
-		Expected: message.T("all are"), Source: "the lists of CRI-O's own store", Fix: message.T("Remove and pull them again (crictl rmi, crictl pull), then retry."),
+		Expected: message.T("all are"), Source: message.T("the lists of CRI-O's own store"), Fix: message.T("Remove and pull them again (crictl rmi, crictl pull), then retry."),
 	}
 	for _, gone := range s.LeftOut {
 		name := gone.Image
 		if len(gone.Names) > 0 {
 			name = gone.Names[0]
 		}
-		c.Evidence = append(c.Evidence, name+": "+gone.Why.String())
+		c.Evidence = append(c.Evidence, message.F("%s: %s", name, gone.Why))
 	}
 	return c
 }
@@ -50,7 +50,7 @@ func (*Images) named(ctx context.Context, node *backend.Node, report Report) err
 	}
 	report.Check(Check{
 		ID: "images-conf", Title: message.T("CRI-O's list of stores"), Status: check.Warn, Observed: message.T("edited by hand; the image store was put back"),
-		Expected: message.T("as the cluster lays it"), Source: file,
+		Expected: message.T("as the cluster lays it"), Source: message.Data(file),
 		Fix: message.T("Put what else was edited into a MachineConfig: the cluster does not change a node whose files are others."),
 	})
 	if _, err := node.Host.Run(ctx, "systemctl", "restart", "crio.service"); err != nil {

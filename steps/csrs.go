@@ -155,19 +155,19 @@ func strangers(left []csr.Left) Check {
 	}
 	ch.Status, ch.Observed = check.Warn, message.F("%d wait and are left alone", len(left))
 	ch.Fix = message.T("Ask the cluster's administrator to look at them, and to deny those that nobody can explain.")
-	var all []string
+	var all []message.Text
 	for _, l := range left {
-		all = append(all, l.Name+": "+l.Reason)
+		all = append(all, message.F("%s: %s", l.Name, l.Reason))
 	}
 	ch.Evidence = firstOf(all)
 	return ch
 }
 
 // firstOf keeps a list that strangers can make as long as they like short.
-func firstOf(all []string) []string {
+func firstOf(all []message.Text) []message.Text {
 	const most = 20
 	if len(all) <= most {
 		return all
 	}
-	return append(all[:most:most], fmt.Sprintf("and %d more", len(all)-most))
+	return append(all[:most:most], message.F("and %d more", len(all)-most))
 }

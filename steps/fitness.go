@@ -43,7 +43,7 @@ func (h *Hardware) profile(node *backend.Node) (*order.Sheet, []Check) {
 	case sheet == nil:
 		return nil, []Check{{
 			ID: "order-sheet", Title: message.T("Order sheet"), Status: check.Fail, Observed: message.T("the factory left none on this node"),
-			Expected: message.T("a sheet that can be read"), Fix: message.T("Choose another hardware profile."), Source: layout.Order,
+			Expected: message.T("a sheet that can be read"), Fix: message.T("Choose another hardware profile."), Source: message.Data(layout.Order),
 		}}
 	}
 	return sheet, nil

@@ -66,7 +66,7 @@ func TestHardwareProfileOfASite(t *testing.T) {
 	h := &Hardware{Site: cfg}
 	asks := func() string {
 		c := lookAtHardware(t, h, m)["hw-boot-mode"]
-		return c.Source
+		return c.Source.String()
 	}
 	usual := asks()
 	setSite(t, cfg, "spec.hardware.profile", "sno")

@@ -97,7 +97,7 @@ func (h *Hardware) ordered(node *backend.Node) (*order.Sheet, []Check) {
 func spoiltSheet(err error, verdict Status) Check {
 	return Check{
 		ID: "order-sheet", Title: message.T("Order sheet"), Status: verdict, Observed: problem.From(err).Summary, Expected: message.T("a sheet that can be read"),
-		Fix: message.T("Give it again with touchdown factory --order FILE, or take it away with --order none."), Source: layout.Order, Evidence: []string{err.Error()},
+		Fix: message.T("Give it again with touchdown factory --order FILE, or take it away with --order none."), Source: message.Data(layout.Order), Evidence: []message.Text{message.Detail(err)},
 	}
 }
 

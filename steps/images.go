@@ -62,7 +62,7 @@ func (s *Images) Inspect(_ context.Context, node *backend.Node, report Report) e
 	if errors.Is(err, fs.ErrNotExist) || err == nil && status.Generation == 0 {
 		report.Check(Check{
 			ID: "images-store", Title: message.T("Image store"), Status: check.Skip,
-			Observed: message.T("none yet; it is seeded with what the node runs"), Source: "what was seeded (manifest of the store)",
+			Observed: message.T("none yet; it is seeded with what the node runs"), Source: message.T("what was seeded (manifest of the store)"),
 		})
 		return nil
 	}
@@ -177,12 +177,12 @@ func (s *Images) seed(ctx context.Context, node *backend.Node, runtime *cri.Clie
 func missing(s images.Seeded) Check {
 	c := Check{
 		ID: "images-missing", Title: message.T("Images the node needs"), Status: check.Pass, Observed: message.T("all are here"),
-		Expected: message.T("all are here"), Source: "pods, workloads, operators, static pods and services of this node",
+		Expected: message.T("all are here"), Source: message.T("pods, workloads, operators, static pods and services of this node"),
 	}
 	critical := 0
 	for _, i := range s.Missing {
 		for _, name := range i.Missing {
-			c.Evidence = append(c.Evidence, fmt.Sprintf("%s (%s): %v", name, needer(i), s.Failed[name]))
+			c.Evidence = append(c.Evidence, message.F("%s (%s): %s", name, needer(i), message.Detail(s.Failed[name])))
 		}
 		if i.BootCritical {
 			critical++
@@ -198,22 +198,22 @@ func missing(s images.Seeded) Check {
 	return c
 }
 
-func needer(i wanted.Image) string {
+func needer(i wanted.Image) message.Text {
 	if len(i.Needers) == 0 {
-		return "nobody"
+		return message.T("nobody")
 	}
-	return i.Needers[0].Who
+	return i.Needers[0].Named()
 }
 
 // asking tells of containers that ask the registry at each start: no store cures that.
 func asking(list *wanted.Result) Check {
 	c := Check{
 		ID: "images-always", Title: message.T("Containers start without asking a registry"), Status: check.Pass, Observed: message.T("all do"),
-		Expected: message.T("all do"), Source: "imagePullPolicy of the workloads",
+		Expected: message.T("all do"), Source: message.T("imagePullPolicy of the workloads"),
 	}
 	for _, i := range list.Images {
 		if i.PullAlways && i.Need != wanted.Spare {
-			c.Evidence = append(c.Evidence, i.Names[0]+" ("+needer(i)+")")
+			c.Evidence = append(c.Evidence, message.F("%s (%s)", i.Names[0], needer(i)))
 		}
 	}
 	if n := len(c.Evidence); n > 0 {

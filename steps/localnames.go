@@ -46,7 +46,7 @@ func (s *LocalNames) Skip() message.Text { return noNames(s.Site) }
 func (s *LocalNames) Inspect(ctx context.Context, node *backend.Node, report Report) error {
 	ch := Check{
 		ID: "local-names", Title: message.T("The node answers for the cluster's names itself"), Status: check.Pass,
-		Source: "dnsmasq as the assisted installer lays it",
+		Source: message.T("dnsmasq as the assisted installer lays it"),
 	}
 	if !dns.Here(node.Host) {
 		ch.Status, ch.Observed = check.Skip, message.T("this machine has no name server")
@@ -60,7 +60,7 @@ func (s *LocalNames) Inspect(ctx context.Context, node *backend.Node, report Rep
 	}
 	if err != nil {
 		p := asProblem(err)
-		ch.Status, ch.Observed, ch.Fix, ch.Evidence = check.Fail, p.Summary, p.Fix, []string{err.Error()}
+		ch.Status, ch.Observed, ch.Fix, ch.Evidence = check.Fail, p.Summary, p.Fix, []message.Text{message.Detail(err)}
 		if s.Server == "" && !z.Held() { // br-ex hangs, or was not built: the network comes first and fixes that
 			ch.Status, ch.Observed = check.Warn, message.T("The node does not have its own address now, so nobody answers there.")
 			ch.Fix = message.T("Go on with the network: the bridge is started again there, and the names are looked at again after it.")
@@ -149,7 +149,7 @@ func (s *LocalNames) prove(ctx context.Context, report Report, z dns.Zone, domai
 	}
 	report.Check(Check{
 		ID: "local-names", Title: message.T("The node answers for the cluster's names itself"), Status: check.Pass,
-		Observed: message.Data(strings.Join(domains, ", ")), Evidence: names,
+		Observed: message.Data(strings.Join(domains, ", ")), Evidence: message.Lines(names),
 	})
 	return nil
 }

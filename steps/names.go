@@ -46,7 +46,7 @@ func (s *Names) Inspect(ctx context.Context, node *backend.Node, report Report) 
 	switch now, noted, err := called(ctx, node); {
 	case err != nil:
 		ch.Status, ch.Observed = "skip", message.T("the cluster does not run yet")
-		ch.Evidence = []string{err.Error()}
+		ch.Evidence = []message.Text{message.Detail(err)}
 	case noted:
 		ch.Status, ch.Observed = "skip", message.F("%s, by the factory's record: the cluster does not run yet", now.Domain)
 	default:

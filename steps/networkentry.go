@@ -256,7 +256,7 @@ func (s *NetworkEntry) faultCheck(faults []network.Fault) Check {
 		Observed: message.F("%s: %s", where, faults[0].Text), Fix: message.T("Go back to the field and fix it."),
 	}
 	for _, f := range faults[1:] {
-		c.Evidence = append(c.Evidence, f.Path+": "+f.Text)
+		c.Evidence = append(c.Evidence, message.F("%s: %s", f.Path, f.Text))
 	}
 	return c
 }

@@ -39,6 +39,6 @@ func (s *NetworkEntry) inForce(ctx context.Context, node *backend.Node, now *net
 func unseen(why message.Text, err error) Check {
 	return Check{
 		ID: "network-probe", Title: message.T("The network answers"), Status: check.Skip, Observed: why,
-		Fix: message.T("Run the check as root on the node, with NetworkManager running."), Evidence: []string{err.Error()},
+		Fix: message.T("Run the check as root on the node, with NetworkManager running."), Evidence: []message.Text{message.Detail(err)},
 	}
 }

@@ -41,7 +41,7 @@ func TestTheNetworkInForceIsAsked(t *testing.T) {
 		return probe.Result{}, errors.New("not permitted")
 	}
 	got = entry.inForce(t.Context(), &backend.Node{}, now, refuse)
-	if len(got) != 2 || got[1].Status != check.Skip || !strings.Contains(got[1].Evidence[0], "not permitted") {
+	if len(got) != 2 || got[1].Status != check.Skip || !strings.Contains(got[1].Evidence[0].String(), "not permitted") {
 		t.Errorf("%+v", got)
 	}
 }

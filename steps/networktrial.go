@@ -184,7 +184,7 @@ func (d doubts) problem() *problem.Problem {
 // accept turns failures that a person saw and kept into warnings; otherwise they would end the step.
 func (d doubts) accept(report Report) {
 	for _, c := range d {
-		c.Status, c.Evidence = check.Warn, append(c.Evidence, "kept all the same")
+		c.Status, c.Evidence = check.Warn, append(c.Evidence, message.T("kept all the same"))
 		report.Check(c)
 	}
 }

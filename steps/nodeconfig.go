@@ -72,7 +72,7 @@ func (s *NodeConfig) Inspect(ctx context.Context, node *backend.Node, report Rep
 	}
 	ch := Check{
 		ID: "node-config-reboot", Title: message.T("Node takes the configuration without a reboot"), Status: check.Pass, Observed: message.T("yes"),
-		Source: "node disruption policies of the cluster",
+		Source: message.T("node disruption policies of the cluster"),
 	}
 	changes, reboots, known, err := s.look(ctx, node)
 	switch {
@@ -90,7 +90,7 @@ func (s *NodeConfig) Inspect(ctx context.Context, node *backend.Node, report Rep
 	if known && nodeconfig.Renders(nodeconfig.Pending(changes)) {
 		ch := Check{
 			ID: "node-config-taken", Title: message.T("Node takes a new configuration"), Status: check.Pass, Observed: message.T("yes"),
-			Source: "MachineConfigPool master: spec.paused; deployments of the Machine Config Operator",
+			Source: message.T("MachineConfigPool master: spec.paused; deployments of the Machine Config Operator"),
 		}
 		err := poolTakes(ctx, node.Kube.Within(formTimeout), report)
 		if p, refused := errors.AsType[*Problem](err); refused && strings.HasPrefix(p.Code, "NCF-") {

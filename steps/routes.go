@@ -46,13 +46,13 @@ func (s *Routes) Inspect(ctx context.Context, node *backend.Node, report Report)
 	routes, err := s.list(ctx, node.Kube.Within(formTimeout))
 	if err != nil {
 		ch.Status, ch.Observed = check.Skip, message.T("the cluster does not run yet")
-		ch.Evidence = []string{err.Error()}
+		ch.Evidence = []message.Text{message.Detail(err)}
 		report.Check(ch)
 		return nil
 	}
 	for _, r := range routes {
 		if r.Kind == domain.Custom || r.Kind == domain.Bound {
-			ch.Evidence = append(ch.Evidence, r.String())
+			ch.Evidence = append(ch.Evidence, message.Data(r.String()))
 		}
 	}
 	ch.Observed = message.F("%d keep the address that they have", len(ch.Evidence))

@@ -2,7 +2,6 @@ package steps
 
 import (
 	"context"
-	"strings"
 
 	"touchdown/backend/message"
 
@@ -81,7 +80,7 @@ func (*Ticks) Run(ctx context.Context, node *backend.Node, report Report) error 
 		}
 		c := Check{
 			ID: "tick-" + t.id, Title: t.title, Status: check.Pass, Observed: message.T(yes), Expected: message.T(yes),
-			Source: "asked: " + strings.TrimSuffix(t.text.String(), "?"),
+			Source: message.F("asked: %s", t.text),
 		}
 		if answer != yes {
 			c.Status, c.Observed, c.Fix = check.Fail, message.T("no"), t.fix

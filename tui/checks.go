@@ -208,7 +208,7 @@ func (c *checks) detail(found []finding, w int) []string {
 	lines := append([]string{c.theme.rule(w)}, wrap(show(f.Title)+": "+show(f.Observed), w, "")...)
 	if show(f.Expected) != "" {
 		expected := t("checks.expected", f.Expected)
-		if f.Source != "" {
+		if show(f.Source) != "" {
 			expected += t("checks.source", f.Source)
 		}
 		lines = append(lines, cut(expected, w))
@@ -233,7 +233,7 @@ func (c *checks) evidence(f finding, w int) (lines []string) {
 		if i == evidenceRoom-1 && len(f.Evidence) > evidenceRoom {
 			return append(lines, "  "+t("checks.evidence", len(f.Evidence)-i))
 		}
-		lines = append(lines, cut("  "+e, w))
+		lines = append(lines, cut("  "+show(e), w))
 	}
 	return lines
 }

@@ -54,7 +54,7 @@ func TestVerdictPage(t *testing.T) {
 	sent(diskTestPath, "false")
 	b = newBench(t, 80, 24, realSite, unfit, func(s *engine.Snapshot) {
 		h := at(s, "hardware")
-		h.Checks[len(h.Checks)-1].Evidence = []string{"tested at 2026-06-01T12:00:00Z"}
+		h.Checks[len(h.Checks)-1].Evidence = []message.Text{message.F("tested at %s", "2026-06-01T12:00:00Z")}
 	})
 	b.press("f")
 	if screen := b.screen(); !strings.Contains(screen, "Forget the test") || !strings.Contains(screen, "Disk test: SKIP") {

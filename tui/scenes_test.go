@@ -22,7 +22,7 @@ func collectingSnapshot() engine.Snapshot {
 	check := func(id, title, status, observed, expected, fix string) steps.Check {
 		c := steps.Check{ID: id, Title: message.Data(title), Observed: message.Data(observed), Expected: message.Data(expected), Fix: message.Data(fix)}
 		c.Status = map[string]steps.Check{"pass": {Status: "pass"}, "warn": {Status: "warn"}, "fail": {Status: "fail"}, "skip": {Status: "skip"}}[status].Status
-		c.Source = "Red Hat, minimum for one node"
+		c.Source = message.Data("Red Hat, minimum for one node")
 		return c
 	}
 	return engine.Snapshot{

@@ -86,7 +86,7 @@ func newEvidence(d *desk, f finding) *reader {
 	if show(f.Expected) != "" {
 		lines = append(lines, "", t("checks.expected", f.Expected))
 	}
-	if f.Source != "" {
+	if show(f.Source) != "" {
 		lines = append(lines, t("checks.from", f.Source))
 	}
 	if f.Waiver != nil {
@@ -96,7 +96,7 @@ func newEvidence(d *desk, f finding) *reader {
 		lines = append(lines, "", t("checks.fix", f.Fix))
 	}
 	if len(f.Evidence) > 0 {
-		lines = append(append(lines, "", t("checks.seen")), f.Evidence...)
+		lines = append(append(lines, "", t("checks.seen")), showAll(f.Evidence)...)
 	}
 	return &reader{base: base{d}, key: "evidence", what: evidenceOf, lines: lines}
 }

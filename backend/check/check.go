@@ -18,15 +18,15 @@ const (
 
 // Check is one thing that was looked at.
 type Check struct {
-	ID       string       `json:"id"`                 // frozen once released: "hw-memory", "operators"
-	Title    message.Text `json:"title"`              // what was looked at, in plain words
-	Status   Status       `json:"status"`             //
-	Observed message.Text `json:"observed,omitzero"`  // what is there
-	Expected message.Text `json:"expected,omitzero"`  // the limit
-	Source   string       `json:"source,omitempty"`   // where the limit comes from
-	Fix      message.Text `json:"fix,omitzero"`       // one thing to try
-	Evidence []string     `json:"evidence,omitempty"` // raw lines for an engineer
-	Waiver   *Waiver      `json:"waiver,omitempty"`   // set when Status is Waived
+	ID       string         `json:"id"`                 // frozen once released: "hw-memory", "operators"
+	Title    message.Text   `json:"title"`              // what was looked at, in plain words
+	Status   Status         `json:"status"`             //
+	Observed message.Text   `json:"observed,omitzero"`  // what is there
+	Expected message.Text   `json:"expected,omitzero"`  // the limit
+	Source   message.Text   `json:"source,omitzero"`    // where the limit comes from
+	Fix      message.Text   `json:"fix,omitzero"`       // one thing to try
+	Evidence []message.Text `json:"evidence,omitempty"` // lines for an engineer
+	Waiver   *Waiver        `json:"waiver,omitempty"`   // set when Status is Waived
 }
 
 // Waiver says who took responsibility for a Check that did not pass, and why.

@@ -18,7 +18,10 @@ import (
 )
 
 // Left is a pending request that was not approved.
-type Left struct{ Name, Reason string }
+type Left struct {
+	Name   string
+	Reason message.Text
+}
 
 // Outcome is what one look at the requests led to.
 type Outcome struct {
@@ -80,7 +83,7 @@ func Look(ctx context.Context, c *kube.Cluster, e Expect) (own []string, left []
 		case Decided(&items[i]):
 		case e.Kubelet.leftOver(&items[i], why[i]):
 		case why[i] != nil:
-			left = append(left, Left{items[i].Name, why[i].Error()})
+			left = append(left, Left{items[i].Name, message.Detail(why[i])})
 		case !superseded(i, items, why, e.now()):
 			own = append(own, items[i].Name)
 		}
@@ -117,7 +120,7 @@ func Approve(ctx context.Context, c *kube.Cluster, e Expect) (Outcome, error) {
 			return out, err
 		}
 		if why != nil {
-			out.Left = append(out.Left, Left{name, why.Error()})
+			out.Left = append(out.Left, Left{name, message.Detail(why)})
 			continue
 		}
 		out.Approved = append(out.Approved, name)

@@ -7,12 +7,13 @@ import (
 	"crypto/x509"
 	"encoding/asn1"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
 	"time"
+
+	"touchdown/backend/message"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
 )
@@ -52,7 +53,7 @@ func Decided(r *certificatesv1.CertificateSigningRequest) bool {
 // Decide says why a pending request is not this node's own; nil means that it is and may be approved.
 func Decide(r *certificatesv1.CertificateSigningRequest, e Expect) error {
 	if Decided(r) {
-		return errors.New("it is decided already")
+		return message.Failed(message.T("it is decided already"))
 	}
 	return foreign(r, e)
 }
@@ -60,17 +61,17 @@ func Decide(r *certificatesv1.CertificateSigningRequest, e Expect) error {
 // foreign says why a request, decided or not, is not this node's own.
 func foreign(r *certificatesv1.CertificateSigningRequest, e Expect) error {
 	if e.Node == "" {
-		return errors.New("the node's own name is not known")
+		return message.Failed(message.T("the node's own name is not known"))
 	}
 	rule, err := ruleFor(r.Spec.SignerName, e)
 	if err != nil {
 		return err
 	}
 	if r.Spec.Username != rule.user {
-		return fmt.Errorf("it was asked for by %.80q, not by %q", r.Spec.Username, rule.user)
+		return message.Failed(message.F("it was asked for by %.80q, not by %q", r.Spec.Username, rule.user))
 	}
 	if !sameSet(r.Spec.Groups, rule.groups) {
-		return fmt.Errorf("its requester is in the groups %s, not %q", first(r.Spec.Groups), rule.groups)
+		return message.Failed(message.F("its requester is in the groups %s, not %q", first(r.Spec.Groups), rule.groups))
 	}
 	if err := checkUsages(r.Spec.Usages, rule.usage); err != nil {
 		return err
@@ -106,7 +107,7 @@ func ruleFor(signer string, e Expect) (rule, error) {
 			return onlyNames(r, e.Addresses)
 		}}, nil
 	}
-	return rule{}, fmt.Errorf("it is for the signer %.80q, which is none of a kubelet", signer)
+	return rule{}, message.Failed(message.F("it is for the signer %.80q, which is none of a kubelet", signer))
 }
 
 // checkUsages wants the kubelet's set to the letter: key encipherment only comes with RSA keys, and older kubelets always ask for it.
@@ -115,7 +116,7 @@ func checkUsages(have []certificatesv1.KeyUsage, purpose certificatesv1.KeyUsage
 	if sameSet(have, short) || sameSet(have, append(short, certificatesv1.UsageKeyEncipherment)) {
 		return nil
 	}
-	return fmt.Errorf("it asks for the usages %s", first(have))
+	return message.Failed(message.F("it asks for the usages %s", first(have)))
 }
 
 // maxRequest is how long a request may be, bytes; a kubelet's has less than 2000.
@@ -123,24 +124,24 @@ const maxRequest = 64 << 10
 
 func parse(b []byte) (*x509.CertificateRequest, error) {
 	if len(b) > maxRequest {
-		return nil, fmt.Errorf("it has %d bytes", len(b))
+		return nil, message.Failed(message.F("it has %d bytes", len(b)))
 	}
 	block, rest := pem.Decode(b)
 	switch {
 	case block == nil || block.Type != "CERTIFICATE REQUEST" || len(block.Headers) > 0:
-		return nil, errors.New("it is no certificate request in PEM")
+		return nil, message.Failed(message.T("it is no certificate request in PEM"))
 	case strings.TrimSpace(string(rest)) != "":
-		return nil, errors.New("it has more in it than one request")
+		return nil, message.Failed(message.T("it has more in it than one request"))
 	}
 	request, err := x509.ParseCertificateRequest(block.Bytes)
 	if err != nil {
-		return nil, fmt.Errorf("it cannot be read: %w", err)
+		return nil, message.Failed(message.F("it cannot be read: %s", message.Detail(err)))
 	}
 	if err := checkKey(request.PublicKey); err != nil { // first: the signature of a very long key takes minutes to check
 		return nil, err
 	}
 	if err := request.CheckSignature(); err != nil {
-		return nil, fmt.Errorf("it is not signed by its own key: %w", err)
+		return nil, message.Failed(message.F("it is not signed by its own key: %s", message.Detail(err)))
 	}
 	return request, nil
 }
@@ -149,14 +150,14 @@ func checkKey(public any) error {
 	switch key := public.(type) {
 	case *rsa.PublicKey:
 		if bits := key.N.BitLen(); bits < 2048 || bits > 8192 {
-			return fmt.Errorf("its RSA key has %d bits", bits)
+			return message.Failed(message.F("its RSA key has %d bits", bits))
 		}
 	case *ecdsa.PublicKey:
 		if key.Curve.Params().BitSize < 256 {
-			return fmt.Errorf("its EC key has only %d bits", key.Curve.Params().BitSize)
+			return message.Failed(message.F("its EC key has only %d bits", key.Curve.Params().BitSize))
 		}
 	default:
-		return fmt.Errorf("its key is a %T", key)
+		return message.Failed(message.F("its key is a %s", fmt.Sprintf("%T", key)))
 	}
 	return nil
 }
@@ -165,13 +166,13 @@ func checkKey(public any) error {
 func checkSubject(r *x509.CertificateRequest, node string) error {
 	subject := r.Subject
 	if want := "system:node:" + node; subject.CommonName != want {
-		return fmt.Errorf("it is for %.80q, not for %q", subject.CommonName, want)
+		return message.Failed(message.F("it is for %.80q, not for %q", subject.CommonName, want))
 	}
 	if !slices.Equal(subject.Organization, []string{nodesGroup}) {
-		return fmt.Errorf("it is for the groups %s, not for %q", first(subject.Organization), nodesGroup)
+		return message.Failed(message.F("it is for the groups %s, not for %q", first(subject.Organization), nodesGroup))
 	}
 	if len(subject.Names) != 2 { // a second common name would hide behind the last one
-		return fmt.Errorf("its subject has %d parts, not 2", len(subject.Names))
+		return message.Failed(message.F("its subject has %d parts, not 2", len(subject.Names)))
 	}
 	return nil
 }
@@ -181,7 +182,7 @@ func subjectAltName() asn1.ObjectIdentifier { return asn1.ObjectIdentifier{2, 5,
 
 func noNames(r *x509.CertificateRequest) error {
 	if len(r.Extensions) > 0 {
-		return fmt.Errorf("it asks for the extension %s, where a client certificate has none", r.Extensions[0].Id)
+		return message.Failed(message.F("it asks for the extension %s, where a client certificate has none", r.Extensions[0].Id))
 	}
 	return nil
 }
@@ -190,28 +191,28 @@ func noNames(r *x509.CertificateRequest) error {
 func onlyNames(r *x509.CertificateRequest, addresses []string) error {
 	for _, ext := range r.Extensions {
 		if !ext.Id.Equal(subjectAltName()) {
-			return fmt.Errorf("it asks for the extension %s", ext.Id)
+			return message.Failed(message.F("it asks for the extension %s", ext.Id))
 		}
 		if err := onlyKinds(ext.Value); err != nil {
 			return err
 		}
 	}
 	if len(r.Extensions) > 1 {
-		return errors.New("it lists its names twice")
+		return message.Failed(message.T("it lists its names twice"))
 	}
 	for _, name := range r.DNSNames {
 		if !slices.Contains(addresses, name) {
-			return fmt.Errorf("it is for the name %.80q, which is none of the node's", name)
+			return message.Failed(message.F("it is for the name %.80q, which is none of the node's", name))
 		}
 	}
 	for _, ip := range r.IPAddresses {
 		addr, ok := netip.AddrFromSlice(ip)
 		if !ok || !slices.ContainsFunc(addresses, func(s string) bool { return sameAddr(s, addr) }) {
-			return fmt.Errorf("it is for the address %s, which is none of the node's", ip)
+			return message.Failed(message.F("it is for the address %s, which is none of the node's", ip))
 		}
 	}
 	if len(r.DNSNames)+len(r.IPAddresses) == 0 {
-		return errors.New("it is for no name or address at all")
+		return message.Failed(message.T("it is for no name or address at all"))
 	}
 	return nil
 }
@@ -220,16 +221,16 @@ func onlyNames(r *x509.CertificateRequest, addresses []string) error {
 func onlyKinds(value []byte) error {
 	var list asn1.RawValue
 	if rest, err := asn1.Unmarshal(value, &list); err != nil || len(rest) > 0 || list.Tag != asn1.TagSequence {
-		return errors.New("its list of names cannot be read")
+		return message.Failed(message.T("its list of names cannot be read"))
 	}
 	for rest := list.Bytes; len(rest) > 0; {
 		var name asn1.RawValue
 		var err error
 		if rest, err = asn1.Unmarshal(rest, &name); err != nil {
-			return errors.New("its list of names cannot be read")
+			return message.Failed(message.T("its list of names cannot be read"))
 		}
 		if name.Class != asn1.ClassContextSpecific || name.Tag != 2 && name.Tag != 7 { // RFC 5280: dNSName, iPAddress
-			return fmt.Errorf("it has a name of the kind %d, neither DNS nor address", name.Tag)
+			return message.Failed(message.F("it has a name of the kind %d, neither DNS nor address", name.Tag))
 		}
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 )
 
 const (
@@ -91,7 +91,7 @@ func (k *Kubelet) leftOver(r *certificatesv1.CertificateSigningRequest, why erro
 
 // Misled returns the client requests that were approved here and whose certificate the kubelet does not have, once it has a
 // valid one: someone else who has the bootstrap token may have asked. The kubelet keeps the files of all its certificates.
-func Misled(ctx context.Context, c *kube.Cluster, m *host.Machine, e Expect) ([]string, error) {
+func Misled(ctx context.Context, c *kube.Cluster, m *host.Machine, e Expect) ([]message.Text, error) {
 	if k := ReadKubelet(m, e.Node, e.now()); k == nil || !k.Good {
 		return nil, nil
 	}
@@ -100,7 +100,7 @@ func Misled(ctx context.Context, c *kube.Cluster, m *host.Machine, e Expect) ([]
 		return nil, err
 	}
 	items, err := list(ctx, c)
-	var all []string
+	var all []message.Text
 	for i := range items {
 		r := &items[i]
 		if r.Spec.SignerName != certificatesv1.KubeAPIServerClientKubeletSignerName || len(r.Status.Certificate) == 0 || !approvedByUs(r) {
@@ -108,7 +108,7 @@ func Misled(ctx context.Context, c *kube.Cluster, m *host.Machine, e Expect) ([]
 		}
 		request, err := parse(r.Spec.Request)
 		if err != nil || !slices.ContainsFunc(own, func(key crypto.PublicKey) bool { return sameKey(key, request.PublicKey) }) {
-			all = append(all, fmt.Sprintf("%s, asked for at %s", r.Name, r.CreationTimestamp.UTC().Format(time.RFC3339)))
+			all = append(all, message.F("%s, asked for at %s", r.Name, r.CreationTimestamp.UTC().Format(time.RFC3339)))
 		}
 	}
 	return all, err

@@ -176,7 +176,7 @@ func TestMisledIsTold(t *testing.T) {
 		t.Errorf("without a current certificate: %q, %v", all, err)
 	}
 	m.File(pki+"kubelet-client-current.pem", issued(t, ecKey(t), "sno1", now.Add(-time.Hour), now.Add(time.Hour)))
-	if all, err := csr.Misled(t.Context(), c, m.Machine, e); err != nil || len(all) != 1 || !strings.HasPrefix(all[0], "csr-other") {
+	if all, err := csr.Misled(t.Context(), c, m.Machine, e); err != nil || len(all) != 1 || !strings.HasPrefix(all[0].String(), "csr-other") {
 		t.Errorf("told of %q, %v", all, err)
 	}
 }

@@ -51,17 +51,17 @@ func Prove(ctx context.Context, c *kube.Cluster, proofs []Proof, now func() time
 func (p Proof) look(ctx context.Context, now time.Time) check.Check {
 	ch := check.Check{
 		ID: p.ID, Title: message.F("%s answers with its certificate", p.Name), Status: check.Fail,
-		Expected: message.F("certificate %s", shortPrint(p.Fingerprint)), Source: "the secret that was read back",
+		Expected: message.F("certificate %s", shortPrint(p.Fingerprint)), Source: message.T("the secret that was read back"),
 		Fix: message.T("Look at the operators kube-apiserver and ingress."),
 	}
 	served, err := kube.Probe(ctx, p.Address, p.Name, p.Roots, now)
 	if err != nil {
 		ch.Observed = message.T("no answer")
-		ch.Evidence = []string{err.Error()}
+		ch.Evidence = []message.Text{message.Detail(err)}
 		return ch
 	}
 	ch.Observed = message.F("certificate %s", shortPrint(served.Fingerprint()))
-	ch.Evidence = []string{"SHA-256 " + served.Fingerprint(), "not after " + served.Leaf().NotAfter.UTC().Format(time.RFC3339)}
+	ch.Evidence = []message.Text{message.F("SHA-256 %s", served.Fingerprint()), message.F("not after %s", served.Leaf().NotAfter.UTC().Format(time.RFC3339))}
 	if served.Fingerprint() != p.Fingerprint {
 		return ch
 	}
@@ -70,7 +70,7 @@ func (p Proof) look(ctx context.Context, now time.Time) check.Check {
 		if err != nil || status >= 400 {
 			ch.Observed = message.F("the right certificate, but status %d", status)
 			if err != nil {
-				ch.Observed, ch.Evidence = message.T("the right certificate, but no answer"), append(ch.Evidence, err.Error())
+				ch.Observed, ch.Evidence = message.T("the right certificate, but no answer"), append(ch.Evidence, message.Detail(err))
 			}
 			return ch
 		}
@@ -81,7 +81,7 @@ func (p Proof) look(ctx context.Context, now time.Time) check.Check {
 		ch.Status = check.Warn
 		ch.Observed = message.F("%s, which the cluster's own CAs do not vouch for", ch.Observed)
 		ch.Fix = message.T("Give the clients the CA that signed it.")
-		ch.Evidence = append(ch.Evidence, served.Trust.Error())
+		ch.Evidence = append(ch.Evidence, message.Detail(served.Trust))
 	}
 	return ch
 }

@@ -85,11 +85,11 @@ func Precheck(ctx context.Context, m *host.Machine, c *kube.Cluster, now time.Ti
 
 func storageLife(m *host.Machine, name string, now time.Time) check.Check {
 	c := check.Check{
-		ID: "bake-" + name, Title: message.F("Lifetime of %s", name), Status: check.Pass, Expected: message.T("25 days or more"), Source: "kubelet certificates live 30 days",
+		ID: "bake-" + name, Title: message.F("Lifetime of %s", name), Status: check.Pass, Expected: message.T("25 days or more"), Source: message.T("kubelet certificates live 30 days"),
 	}
 	leaf, err := certificate(m, name)
 	if err != nil {
-		c.Status, c.Observed = check.Skip, message.Data(err.Error())
+		c.Status, c.Observed = check.Skip, message.Detail(err)
 		return c
 	}
 	left := leaf.NotAfter.Sub(now)
@@ -105,7 +105,7 @@ func storageLife(m *host.Machine, name string, now time.Time) check.Check {
 func signerLife(ctx context.Context, c *kube.Cluster) (check.Check, error) {
 	out := check.Check{
 		ID: "bake-signer", Title: message.T("Signer of the kubelet's certificates"), Status: check.Pass, Expected: message.T("not the first day's"),
-		Source: "the installation's csr-signer-signer lives 24 hours",
+		Source: message.T("the installation's csr-signer-signer lives 24 hours"),
 	}
 	var secret *corev1.Secret
 	err := c.Do(ctx, "reading the signer of kubelet's certificates", func(ctx context.Context) error {
@@ -122,7 +122,7 @@ func signerLife(ctx context.Context, c *kube.Cluster) (check.Check, error) {
 	}
 	leaf, err := leafOf(secret)
 	if err != nil {
-		out.Status, out.Observed = check.Skip, message.Data(err.Error())
+		out.Status, out.Observed = check.Skip, message.Detail(err)
 		return out, nil
 	}
 	life := leaf.NotAfter.Sub(leaf.NotBefore)

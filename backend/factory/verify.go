@@ -48,7 +48,7 @@ func addresses(ctx context.Context, m *host.Machine, own host.Own) check.Check {
 	want := own.String()
 	out, err := m.Run(ctx, "ip", "-j", "address", "show", "dev", "br-ex")
 	if err != nil {
-		return result(id, message.T(title), false, message.Data(err.Error()), message.Data(want))
+		return result(id, message.T(title), false, message.Detail(err), message.Data(want))
 	}
 	var links []struct {
 		Addresses []struct {
@@ -58,7 +58,7 @@ func addresses(ctx context.Context, m *host.Machine, own host.Own) check.Check {
 		} `json:"addr_info"`
 	}
 	if err := json.Unmarshal([]byte(out), &links); err != nil {
-		return result(id, message.T(title), false, message.Data(err.Error()), message.Data(want))
+		return result(id, message.T(title), false, message.Detail(err), message.Data(want))
 	}
 	var all []string
 	missing := slices.Clone(own)
@@ -99,7 +99,7 @@ func uplink(ctx context.Context, m *host.Machine, own host.Own) check.Check {
 	const id, title = "bake-uplink", "Profile of the uplink"
 	u, err := FindUplink(ctx, m, own)
 	if err != nil {
-		return result(id, message.T(title), false, message.Data(err.Error()), message.Data(own.String()))
+		return result(id, message.T(title), false, message.Detail(err), message.Data(own.String()))
 	}
 	c := result(id, message.T(title), u.Ready(), message.F("%s %s", u.Device, u.File), message.F("carries %s and waits for no lease", own.String()))
 	if !u.Ready() {
@@ -120,7 +120,7 @@ func files(m *host.Machine, wanted []Manifest) check.Check {
 		}
 	}
 	c := result("bake-files", message.T("Baked files"), len(wrong) == 0, message.F("%d of %d as baked", count-len(wrong), count), message.T("all as baked"))
-	c.Evidence = wrong
+	c.Evidence = message.Lines(wrong)
 	return c
 }
 

@@ -22,7 +22,9 @@ type diskResult struct {
 	Writes int           `json:"writes"`
 	P99    time.Duration `json:"p99"` // nanoseconds, as Max
 	Max    time.Duration `json:"max"`
-	Fault  string        `json:"fault,omitempty"` // why the disk could not be measured
+	Fault  message.Text  `json:"fault,omitzero"` // why the disk could not be measured
+
+	Messages message.Messages `json:"messages,omitempty"` // which message Fault is
 }
 
 // maxDiskResult is many times what a result has, in bytes.
@@ -35,20 +37,21 @@ func (d DiskTest) Kept() (check.Check, bool) {
 		return check.Check{}, false
 	}
 	var r diskResult
-	if err := json.Unmarshal(data, &r); err != nil || r.Fault == "" && (r.Writes <= 0 || r.P99 <= 0 || r.Max < r.P99) {
+	if err := json.Unmarshal(data, &r); err != nil || r.Fault == (message.Text{}) && (r.Writes <= 0 || r.P99 <= 0 || r.Max < r.P99) {
 		return check.Check{}, false
 	}
+	message.Restore(&r, r.Messages)
 	return r.check(), true
 }
 
 func (r diskResult) check() check.Check {
 	c := latencyCheck()
-	if r.Fault != "" {
-		c = skipped(c, message.Data(r.Fault))
+	if r.Fault != (message.Text{}) {
+		c = skipped(c, r.Fault)
 	} else {
 		c = latency{r.Writes, r.P99, r.Max}.judge(c, r.Folder)
 	}
-	c.Evidence = []string{"tested at " + r.At.UTC().Format(time.RFC3339)} // which a test that still runs does not have
+	c.Evidence = []message.Text{message.F("tested at %s", r.At.UTC().Format(time.RFC3339))} // which a test that still runs does not have
 	return c
 }
 
@@ -67,9 +70,10 @@ func (d DiskTest) Measure(ctx context.Context, now time.Time, tell func(check.Ch
 	}
 	r := diskResult{At: now, Folder: folder, Writes: l.writes, P99: l.p99, Max: l.max}
 	if l.writes == 0 {
-		r.Fault = why.String()
+		r.Fault = why
 	}
 	tell(r.check())
+	r.Messages = message.Of(&r)
 	data, err := json.Marshal(r)
 	if err != nil {
 		return err

@@ -48,7 +48,7 @@ func inspect(t *testing.T, m *hosttest.Fake) map[string]check.Check {
 		if _, twice := checks[c.ID]; twice {
 			t.Errorf("two checks are called %s", c.ID)
 		}
-		if c.Title.String() == "" || c.Source == "" || c.Observed.String() == "" || c.Expected.String() == "" {
+		if c.Title.String() == "" || c.Source.String() == "" || c.Observed.String() == "" || c.Expected.String() == "" {
 			t.Errorf("check %s is incomplete: %+v", c.ID, c)
 		}
 		if bad := c.Status == check.Warn || c.Status == check.Fail; bad != (c.Fix.String() != "") {

@@ -228,7 +228,7 @@ func (i *Inventory) note(what string, err error) {
 // why tells the reason for a gap.
 func (i *Inventory) why(what string) message.Text {
 	if e := i.Errors[what]; e != "" {
-		return message.F("not looked at: %s", e)
+		return message.F("not looked at: %s", message.Verbatim(e))
 	}
 	return message.T("not looked at: the machine does not tell")
 }

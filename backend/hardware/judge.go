@@ -66,7 +66,7 @@ func judgeCPU(i *Inventory, b Bound) check.Check {
 }
 
 func judgeFlags(i *Inventory) check.Check {
-	c := check.Check{ID: "hw-cpu-flags", Title: message.T("Processor generation"), Expected: message.T("x86-64-v2, better v3"), Source: sourceFlags}
+	c := check.Check{ID: "hw-cpu-flags", Title: message.T("Processor generation"), Expected: message.T("x86-64-v2, better v3"), Source: message.T(sourceFlags)}
 	// "lm" is the flag of every 64-bit x86; without it the list is of another architecture, or missing.
 	if !slices.Contains(i.CPU.Flags, "lm") {
 		return skipped(c, message.T("not looked at: no list of x86-64 features"))
@@ -129,7 +129,7 @@ func (i *Inventory) whyNoDisk() message.Text {
 }
 
 func judgeDiskType(i *Inventory) check.Check {
-	c := check.Check{ID: "hw-disk-type", Title: message.T("System disk type"), Expected: message.T("built-in solid-state disk (SSD, NVMe)"), Source: sourceDisk}
+	c := check.Check{ID: "hw-disk-type", Title: message.T("System disk type"), Expected: message.T("built-in solid-state disk (SSD, NVMe)"), Source: message.T(sourceDisk)}
 	d := i.SystemDisk()
 	if d == nil {
 		return skipped(c, i.whyNoDisk())
@@ -165,7 +165,7 @@ func judgeVar(i *Inventory, b Bound) check.Check {
 func judgeClock(i *Inventory) check.Check {
 	c := check.Check{
 		ID: "hw-clock", Title: message.T("System clock"), Expected: message.F("not before %s", i.Clock.Floor.UTC().Format(time.DateOnly)),
-		Source: "Touchdown: this program was built then", Observed: message.Data(i.Clock.System.UTC().Format("2006-01-02 15:04 UTC")), Status: check.Pass,
+		Source: message.T("Touchdown: this program was built then"), Observed: message.Data(i.Clock.System.UTC().Format("2006-01-02 15:04 UTC")), Status: check.Pass,
 	}
 	switch {
 	case i.Clock.System.Before(i.Clock.Floor):

@@ -71,7 +71,7 @@ func judgeBootMode(i *Inventory, b Bound) check.Check {
 }
 
 func judgeSerial(i *Inventory) check.Check {
-	c := check.Check{ID: "hw-serial", Title: message.T("Serial number"), Expected: message.T("present"), Source: "Touchdown: site configs and reports are tied to it", Observed: message.Data(i.Product.Serial)}
+	c := check.Check{ID: "hw-serial", Title: message.T("Serial number"), Expected: message.T("present"), Source: message.T("Touchdown: site configs and reports are tied to it"), Observed: message.Data(i.Product.Serial)}
 	switch {
 	case i.Product.Serial != "":
 		c.Status = check.Pass
@@ -85,7 +85,7 @@ func judgeSerial(i *Inventory) check.Check {
 }
 
 func judgeVirtual(i *Inventory) check.Check {
-	c := check.Check{ID: "hw-virtual", Title: message.T("Real hardware"), Expected: message.T("a physical machine"), Source: "Touchdown: a node that ships is one", Observed: message.Data(i.Virtual)}
+	c := check.Check{ID: "hw-virtual", Title: message.T("Real hardware"), Expected: message.T("a physical machine"), Source: message.T("Touchdown: a node that ships is one"), Observed: message.Data(i.Virtual)}
 	switch i.Virtual {
 	case "":
 		return skipped(c, i.why("virtual"))

@@ -18,8 +18,8 @@ func judgeNICs(i *Inventory, b Bound) check.Check {
 	c.Observed = message.Data(fmt.Sprint(len(nics)))
 	for _, n := range nics {
 		c.Observed = message.F("%s %s", c.Observed, n.Name)
-		c.Evidence = append(c.Evidence, strings.TrimSpace(fmt.Sprintf("%s mac %s driver %s firmware %s pci %s", n.Name,
-			orUnknown(n.MAC), orUnknown(n.Driver), orUnknown(n.Firmware), orUnknown(n.PCI))))
+		c.Evidence = append(c.Evidence, message.F("%s mac %s driver %s firmware %s pci %s", n.Name,
+			named(n.MAC), named(n.Driver), named(n.Firmware), named(n.PCI)))
 	}
 	switch {
 	case len(nics) > 0 && int64(len(nics)) >= b.Fail:
@@ -46,7 +46,7 @@ func (i *Inventory) ports() []NIC {
 const LinkCheck = "hw-link"
 
 func judgeLink(i *Inventory) check.Check {
-	c := check.Check{ID: LinkCheck, Title: message.T("Network cable"), Expected: message.T("link on at least one port"), Source: "assisted-service: media-connected, has-carrier"}
+	c := check.Check{ID: LinkCheck, Title: message.T("Network cable"), Expected: message.T("link on at least one port"), Source: message.T("assisted-service: media-connected, has-carrier")}
 	var told []message.Text
 	up := false
 	for _, n := range i.ports() {

@@ -51,7 +51,7 @@ func DiskLatency(ctx context.Context, m *host.Machine, progress func(done, all i
 func latencyCheck() check.Check {
 	return check.Check{
 		ID: "hw-disk-latency", Title: message.T("Disk latency"), Expected: message.F("99 %% of all writes on the disk within %d ms", latencyLimit.Milliseconds()),
-		Source: "etcd: fdatasync p99 below 10 ms; " + assisted + ": installation_disk_speed_threshold_ms 10",
+		Source: message.T("etcd: fdatasync p99 below 10 ms; " + assisted + ": installation_disk_speed_threshold_ms 10"),
 		Fix:    message.T("Use a faster disk for the system: the cluster's database (etcd) loses its leader on a slow one. Repeat the test when nothing else writes."),
 	}
 }
@@ -70,10 +70,10 @@ func tryDisk(ctx context.Context, m *host.Machine, progress func(done, all int))
 		file, err = host.Scratch(m, folder)
 	}
 	if err != nil {
-		return folder, l, message.F("not looked at: %s", err.Error())
+		return folder, l, message.F("not looked at: %s", message.Detail(err))
 	}
 	if l, err = measure(ctx, scratch{file}, time.Now, progress); err != nil {
-		return folder, latency{}, message.F("not looked at: %s", err.Error())
+		return folder, latency{}, message.F("not looked at: %s", message.Detail(err))
 	}
 	return folder, l, message.Text{}
 }

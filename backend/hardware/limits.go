@@ -1,12 +1,16 @@
 package hardware
 
-import "fmt"
+import (
+	"fmt"
+
+	"touchdown/backend/message"
+)
 
 // Bound is a limit: below Fail the check fails, below Warn it warns.
 type Bound struct {
 	Fail   int64
 	Warn   int64
-	Source string
+	Source message.Text
 }
 
 // Limits are the numbers that the hardware is judged by, each with where it comes from.
@@ -32,20 +36,20 @@ const (
 // For returns the limits of an OpenShift version ("4.21", "4.21.3", "" when it is not known).
 func For(version string) Limits {
 	l := Limits{
-		Threads:    Bound{Fail: 8, Source: assisted + ": cpu_cores 8"},
-		MemoryMiB:  Bound{Fail: 16384, Source: assisted + ": ram_mib 16384"},
-		DiskGB:     Bound{Fail: 100, Warn: 120, Source: assisted + ": disk_size_gb 100; product documentation: 120 GB"},
-		VarPercent: Bound{Fail: 10, Warn: 15, Source: kubelet},
-		Ports:      Bound{Fail: 1, Source: "Touchdown: the site's network needs a port"},
-		TPM:        Bound{Source: sourceTrust},
-		SecureBoot: Bound{Source: sourceTrust},
-		UEFI:       Bound{Source: sourceTrust},
-		LinkMbps:   Bound{Warn: 1000, Source: "Touchdown: slower than any server NIC that is cabled well"},
-		ClockSkew:  Bound{Warn: 5, Fail: 20 * 60, Source: "assisted-service: time-synced-between-host-and-service, 20 minutes"},
+		Threads:    Bound{Fail: 8, Source: message.T(assisted + ": cpu_cores 8")},
+		MemoryMiB:  Bound{Fail: 16384, Source: message.T(assisted + ": ram_mib 16384")},
+		DiskGB:     Bound{Fail: 100, Warn: 120, Source: message.T(assisted + ": disk_size_gb 100; product documentation: 120 GB")},
+		VarPercent: Bound{Fail: 10, Warn: 15, Source: message.T(kubelet)},
+		Ports:      Bound{Fail: 1, Source: message.T("Touchdown: the site's network needs a port")},
+		TPM:        Bound{Source: message.T(sourceTrust)},
+		SecureBoot: Bound{Source: message.T(sourceTrust)},
+		UEFI:       Bound{Source: message.T(sourceTrust)},
+		LinkMbps:   Bound{Warn: 1000, Source: message.T("Touchdown: slower than any server NIC that is cabled well")},
+		ClockSkew:  Bound{Warn: 5, Fail: 20 * 60, Source: message.T("assisted-service: time-synced-between-host-and-service, 20 minutes")},
 	}
 	var major, minor int
 	if _, err := fmt.Sscanf(version, "%d.%d", &major, &minor); err == nil && (major > 4 || minor >= 22) {
-		l.Threads = Bound{Fail: 4, Warn: 8, Source: assisted + " from 4.22: cpu_cores 4; before: 8"}
+		l.Threads = Bound{Fail: 4, Warn: 8, Source: message.T(assisted + " from 4.22: cpu_cores 4; before: 8")}
 	}
 	return l
 }

@@ -57,7 +57,7 @@ func Shipped(m *host.Machine, now *Inventory) []check.Check {
 	}
 	c := shippedCheck("hw-shipped", message.T("As shipped"))
 	if err != nil {
-		return []check.Check{skipped(c, message.F("the factory's inventory cannot be read: %s", err.Error()))}
+		return []check.Check{skipped(c, message.F("the factory's inventory cannot be read: %s", message.Detail(err)))}
 	}
 	clean(reflect.ValueOf(&then.Inventory).Elem()) // whoever repaired the node may have written it
 	return then.checks(c, now)
@@ -84,7 +84,7 @@ func (s *shipped) checks(c check.Check, now *Inventory) []check.Check {
 // shippedCheck is a check of the comparison before its verdict.
 func shippedCheck(id string, title message.Text) check.Check {
 	return check.Check{
-		ID: id, Title: title, Expected: message.T("the parts that left the factory"), Source: "inventory of the factory (" + layout.Shipped + ")",
+		ID: id, Title: title, Expected: message.T("the parts that left the factory"), Source: message.F("inventory of the factory (%s)", layout.Shipped),
 	}
 }
 
@@ -94,7 +94,7 @@ func (d *differences) rest(all []check.Check) check.Check {
 	c := shippedCheck("", message.T("As shipped: more differences"))
 	c.Status = check.Worst(all)
 	for _, one := range all {
-		c.Evidence, ids = append(c.Evidence, one.Observed.String()), append(ids, one.ID)
+		c.Evidence, ids = append(c.Evidence, one.Observed), append(ids, one.ID)
 	}
 	c.ID = d.name("more", ids...)
 	c.Observed = message.F("%d more differences: %s", len(all), all[0].Observed)
@@ -110,7 +110,7 @@ func (d *differences) notCompared() check.Check {
 	c := shippedCheck("hw-shipped-unread", message.T("As shipped: not compared"))
 	all := d.unread[0]
 	for n, one := range d.unread {
-		if c.Evidence = append(c.Evidence, one.String()); n > 0 && n < shownUnread {
+		if c.Evidence = append(c.Evidence, one); n > 0 && n < shownUnread {
 			all = message.F("%s; %s", all, one)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 func judgeAccess(s *State) check.Check {
 	c := check.Check{
 		ID: "access", Title: message.T("Access with the node's own kubeconfig"), Expected: message.T("the cluster accepts its client certificate"),
-		Source: "requests to the API with localhost.kubeconfig",
+		Source: message.T("requests to the API with localhost.kubeconfig"),
 		Fix:    message.T("Leave the node running: the kube-apiserver operator renews the kubeconfig. If this stays for an hour, call support."),
 	}
 	if c, no := unread(s, c, ""); no {

@@ -162,7 +162,7 @@ func (s *State) prometheusAt() (server string, skip message.Text) {
 func judgeAlerts(s *State) check.Check {
 	c := check.Check{
 		ID: "alerts", Title: message.T("Alerts of the cluster's monitoring"), Expected: message.T("none of severity warning or critical for 30 minutes"),
-		Source: "Prometheus of openshift-monitoring: /api/v1/alerts",
+		Source: message.T("Prometheus of openshift-monitoring: /api/v1/alerts"),
 		Fix:    message.T("Look at what is named; alerts pass some minutes after their cause. The web console shows them under Observe, Alerting."),
 	}
 	if c, no := unreadWide(s, c, "alerts"); no {
@@ -183,14 +183,14 @@ func judgeAlerts(s *State) check.Check {
 			evaluated = true
 		case severity == "none" || severity == "info":
 		case s.expects(a), s.age(a.ActiveAt) < rollOutTime+a.burn():
-			c.Evidence = append(c.Evidence, a.text().String())
+			c.Evidence = append(c.Evidence, a.text())
 		case severity == "critical":
 			critical[a.text()]++
 		default:
 			others[a.text()]++
 		}
 	}
-	slices.Sort(c.Evidence)
+	sorted(c.Evidence)
 	c.Evidence = slices.Compact(c.Evidence)
 	c.Evidence = c.Evidence[:min(len(c.Evidence), 40)]
 	worst := append(most(critical), most(others)...)

@@ -21,6 +21,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/health"
+	"touchdown/backend/message"
 )
 
 // served makes a certificate for a name, and what trusts it.
@@ -112,8 +113,8 @@ func TestAlertsOfPrometheus(t *testing.T) {
 		}}})
 	})
 	c := judge()
-	if c.Status != check.Warn || len(c.Evidence) != 4 || !strings.Contains(c.Evidence[0], "KubeAPIErrorBudgetBurn") || !strings.Contains(c.Evidence[1], "without the internet") ||
-		!strings.HasPrefix(c.Evidence[2], "critical: PlantTooHot") || !strings.HasPrefix(c.Evidence[3], "warning: KubePodNotReady") || strings.Contains(c.Observed.String(), "Burn") {
+	if c.Status != check.Warn || len(c.Evidence) != 4 || !strings.Contains(c.Evidence[0].String(), "KubeAPIErrorBudgetBurn") || !strings.Contains(c.Evidence[1].String(), "without the internet") ||
+		!strings.HasPrefix(c.Evidence[2].String(), "critical: PlantTooHot") || !strings.HasPrefix(c.Evidence[3].String(), "warning: KubePodNotReady") || strings.Contains(c.Observed.String(), "Burn") {
 		t.Errorf("%s: %q", c.Status, c.Evidence)
 	}
 	if asked.Load() != 2 || seen.Load() != 1 {
@@ -206,7 +207,7 @@ func TestOwnTime(t *testing.T) {
 			}}})
 		})
 		k := judge(func(o *health.Options) { o.OwnTime = c.own })
-		if told := strings.Contains(strings.Join(k.Evidence, "\n"), c.alert); k.Status != c.want || !told {
+		if told := strings.Contains(strings.Join(message.English(k.Evidence), "\n"), c.alert); k.Status != c.want || !told {
 			t.Errorf("%s, the node keeps its own time: %v: %s: %s %q", c.alert, c.own, k.Status, k.Observed, k.Evidence)
 		}
 	}

@@ -45,7 +45,7 @@ func life(from, to, at time.Time) (check.Status, message.Text) {
 
 func judgeServed(s *State, id string, title message.Text) check.Check {
 	c := check.Check{
-		ID: id, Title: title, Expected: message.T("valid, for this name, from a CA that the kubeconfig trusts"), Source: sourceCerts + "; TLS to the node",
+		ID: id, Title: title, Expected: message.T("valid, for this name, from a CA that the kubeconfig trusts"), Source: message.T(sourceCerts + "; TLS to the node"),
 		Fix: message.T("Wait: a new certificate is served some minutes after the change; else check its names and dates, and replace it: touchdown certificates replace."),
 	}
 	if c, no := unread(s, c, ""); no {
@@ -63,7 +63,9 @@ func judgeServed(s *State, id string, title message.Text) check.Check {
 		return absent(c)
 	}
 	status, text := life(shown.Leaf.NotBefore, shown.Leaf.NotAfter, s.At)
-	c.Evidence = []string{"subject " + shown.Leaf.Subject.String(), "issuer " + shown.Leaf.Issuer.String(), "names " + strings.Join(shown.Leaf.DNSNames, " ")}
+	c.Evidence = []message.Text{
+		message.F("subject %s", shown.Leaf.Subject.String()), message.F("issuer %s", shown.Leaf.Issuer.String()), message.F("names %s", strings.Join(shown.Leaf.DNSNames, " ")),
+	}
 	if err := shown.Leaf.VerifyHostname(shown.Name); err != nil {
 		status, text = check.Fail, message.F("is for other names: %s", strings.Join(shown.Leaf.DNSNames, ", "))
 	} else if shown.Trust != nil && status != check.Fail {
@@ -95,7 +97,7 @@ func distrust(id string) check.Status {
 // judgeRotating looks at the certificates that the cluster renews automatically, by what it notes at their secrets.
 func judgeRotating(s *State) check.Check {
 	c := check.Check{
-		ID: "certs", Title: message.T("Certificates that the cluster renews itself"), Expected: message.T("none expired, renewal not overdue"), Source: sourceCerts,
+		ID: "certs", Title: message.T("Certificates that the cluster renews itself"), Expected: message.T("none expired, renewal not overdue"), Source: message.T(sourceCerts),
 		Fix: message.T("Leave the node running: it renews them within minutes; check its clock if it does not."),
 	}
 	if c, no := unread(s, c, "secrets"); no {

@@ -141,10 +141,21 @@ func nodeAddresses(nodes []corev1.Node) []netip.Addr {
 	return all
 }
 
+// told is the answer with all that went wrong, for an engineer.
+func (a NameAnswer) told() message.Text {
+	parts := []message.Text{message.F("%s: %s", a.Name, fmt.Sprint(a.Addrs))}
+	for _, err := range []error{a.Err, a.Ahead.Why} {
+		if err != nil {
+			parts = append(parts, message.Detail(err))
+		}
+	}
+	return message.Join(parts, "; ")
+}
+
 func judgeNames(s *State) check.Check {
 	c := check.Check{
 		ID: "cluster-dns", Title: message.T("Names inside the cluster (DNS as pods see it)"), Expected: message.T("the login page's and the API's name lead to this node"),
-		Source: "DNS query to the cluster's DNS service; the authentication operator needs it",
+		Source: message.T("DNS query to the cluster's DNS service; the authentication operator needs it"),
 		Fix:    message.T("Wait a minute: CoreDNS keeps an answer \"no such name\" for 30 s. If it stays, restart the pods of openshift-dns: they have the node's name servers from their start."),
 	}
 	if c, no := unread(s, c, "dns"); no {
@@ -157,7 +168,7 @@ func judgeNames(s *State) check.Check {
 	var f faults
 	var fine []message.Text
 	for _, a := range s.Names.Answers {
-		c.Evidence = append(c.Evidence, fmt.Sprintf("%s: %v %v %v", a.Name, a.Addrs, a.Err, a.Ahead.Why))
+		c.Evidence = append(c.Evidence, a.told())
 		switch {
 		case a.Err != nil:
 			f.add(true, with(message.Data(a.Name), firstLine(a.Err.Error())))

@@ -2,7 +2,6 @@ package health
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -28,7 +27,7 @@ func judgeEvents(s *State) check.Check {
 	reasons, again, told := map[message.Text]int{}, map[message.Text]int{}, 0 // counted by text; the events
 	c := check.Check{
 		ID: "events", Title: message.T("Warnings of the cluster (events)"), Expected: message.T("none that keeps coming back"),
-		Source: "Events of type Warning; Touchdown: 5 times in all, every 10 minutes on average, the last within 2 minutes",
+		Source: message.T("Events of type Warning; Touchdown: 5 times in all, every 10 minutes on average, the last within 2 minutes"),
 		Fix:    message.T("Look at the object that is named: oc describe tells the same with its cause."),
 	}
 	if unread, no := unreadWide(s, c, "events"); no {
@@ -49,10 +48,10 @@ func judgeEvents(s *State) check.Check {
 		}
 	}
 	for _, reason := range most(reasons) {
-		c.Evidence = append(c.Evidence, fmt.Sprintf("%s: last seen within 15 minutes, %d times in all", reason, reasons[reason]))
+		c.Evidence = append(c.Evidence, message.F("%s: last seen within 15 minutes, %d times in all", reason, reasons[reason]))
 	}
 	if s.Wide.Cut {
-		c.Evidence = append(c.Evidence, fmt.Sprintf("only %d warnings were read; there are more", len(s.Wide.Events)))
+		c.Evidence = append(c.Evidence, message.F("only %d warnings were read; there are more", len(s.Wide.Events)))
 	}
 	fine := message.T("none within 15 minutes")
 	if told > 0 {

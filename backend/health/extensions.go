@@ -66,7 +66,7 @@ const podMetrics = "v1beta1.metrics.k8s.io"
 
 func judgeAPIServices(s *State) check.Check {
 	c := check.Check{
-		ID: "api-services", Title: message.T("Extensions of the API (APIServices)"), Expected: message.T("all available"), Source: "APIService condition Available",
+		ID: "api-services", Title: message.T("Extensions of the API (APIServices)"), Expected: message.T("all available"), Source: message.T("APIService condition Available"),
 		Fix: message.T("Wait some minutes; if it stays, check the pods of the service that is named."),
 	}
 	var f faults
@@ -85,7 +85,7 @@ func judgeAPIServices(s *State) check.Check {
 func judgeWebhooks(s *State) check.Check {
 	c := check.Check{
 		ID: "webhooks", Title: message.T("Admission webhooks"), Expected: message.T("someone answers behind each"),
-		Source: "webhook configurations; ready endpoints of their services (EndpointSlices)",
+		Source: message.T("webhook configurations; ready endpoints of their services (EndpointSlices)"),
 		Fix:    message.T("Check the pods of the service that is named; remove the webhook if its operator is gone."),
 	}
 	if c, no := unreadWide(s, c, "webhooks", "slices"); no {
@@ -240,7 +240,7 @@ func (w *Wide) readPart(ctx context.Context, c *kube.Cluster, a addOn) {
 func judgeOLM(s *State) check.Check {
 	return judgeAddOns(s, olm, check.Check{
 		ID: "olm", Title: message.T("Installed operators (OLM)"), Expected: message.T("installed, their catalogs answer"),
-		Source: "ClusterServiceVersion phase, Subscription conditions, CatalogSource connectionState",
+		Source: message.T("ClusterServiceVersion phase, Subscription conditions, CatalogSource connectionState"),
 		Fix:    message.T("Check the operator that is named. A catalog without a registry does not answer; installed operators run without it."),
 	})
 }
@@ -248,7 +248,7 @@ func judgeOLM(s *State) check.Check {
 func judgeOptional(s *State) check.Check {
 	return judgeAddOns(s, addOns, check.Check{
 		ID: "add-ons", Title: message.T("Settings of installed operators"), Expected: message.T("applied, not degraded"),
-		Source: "status of SR-IOV node states, performance and tuning profiles, network policies, LVM clusters, klusterlets",
+		Source: message.T("status of SR-IOV node states, performance and tuning profiles, network policies, LVM clusters, klusterlets"),
 		Fix:    message.T("Check the operator that is named: its message says what it misses."),
 	})
 }

@@ -20,7 +20,7 @@ const gatewayConfig = "k8s.ovn.org/l3-gateway-config"
 func judgeGateway(s *State) check.Check {
 	c := check.Check{
 		ID: "pod-gateway", Title: message.T("The pods' way out"), Expected: message.T("through the node's address at the site"),
-		Source: "OVN-Kubernetes, annotation " + gatewayConfig,
+		Source: message.F("OVN-Kubernetes, annotation %s", gatewayConfig),
 	}
 	if c, unread := unread(s, c, "nodes"); unread {
 		return c

@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"math"
 	"net/netip"
-	"slices"
 	"strings"
 	"time"
 
@@ -128,7 +127,7 @@ func unread(s *State, c check.Check, what string) (check.Check, bool) {
 	case missing(err):
 		c.Status, c.Observed, c.Fix = check.Skip, message.T("not looked at: this cluster has none"), message.Text{}
 	default:
-		c.Status, c.Observed = check.Fail, message.F("could not be read: %s", err.Error())
+		c.Status, c.Observed = check.Fail, message.F("could not be read: %s", message.Detail(err))
 		c.Fix = message.T("Wait until the cluster's API answers steadily, then look again.")
 	}
 	return c, true
@@ -141,9 +140,7 @@ func found(c check.Check, bad check.Status, faults []message.Text, fine message.
 		return c
 	}
 	c.Status, c.Observed = bad, shortList(faults)
-	for _, f := range faults {
-		c.Evidence = append(c.Evidence, f.String())
-	}
+	c.Evidence = append(c.Evidence, faults...)
 	return c
 }
 
@@ -197,7 +194,7 @@ func names(all []string) []message.Text {
 
 // sorted puts texts in the order of their English.
 func sorted(texts []message.Text) {
-	slices.SortFunc(texts, func(a, b message.Text) int { return strings.Compare(a.String(), b.String()) })
+	message.Sort(texts)
 }
 
 // with is a text with what the cluster says about it.

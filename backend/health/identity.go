@@ -35,7 +35,7 @@ type OAuthClient struct {
 func judgeNamesAgree(s *State, o Options) check.Check {
 	c := check.Check{
 		ID: "identity-names", Title: message.T("One name everywhere"), Expected: message.T("only names of this cluster and its site"),
-		Source: "infrastructures, dnses, ingresses/cluster; install-config in kube-system/cluster-config-v1; OAuthClient redirectURIs",
+		Source: message.T("infrastructures, dnses, ingresses/cluster; install-config in kube-system/cluster-config-v1; OAuthClient redirectURIs"),
 		Fix:    message.T("Run the wizard's move again: it sets each name that it finds different."),
 	}
 	if c, no := unreadWide(s, c, "ingress", "dns", "install", "clients"); no && c.Status == check.Fail || s.Wide == nil {
@@ -128,7 +128,7 @@ const (
 func judgeAddressesAgree(s *State) check.Check {
 	c := check.Check{
 		ID: "identity-addresses", Title: message.T("One address everywhere"), Expected: message.T("only addresses that the node has"),
-		Source: "Node addresses against ConfigMap openshift-etcd/etcd-endpoints, endpoints of default/kubernetes and openshift-etcd, annotations of kubelet and OVN-Kubernetes",
+		Source: message.T("Node addresses against ConfigMap openshift-etcd/etcd-endpoints, endpoints of default/kubernetes and openshift-etcd, annotations of kubelet and OVN-Kubernetes"),
 		Fix:    message.T("Check that br-ex has the node's internal address; then restart the service that still names the other one."),
 	}
 	if c, no := unread(s, c, "nodes"); no {

@@ -207,7 +207,7 @@ func TestHealthyClusterPasses(t *testing.T) {
 		if c.Status != check.Pass {
 			t.Errorf("%s is %s: %s", c.ID, c.Status, c.Observed)
 		}
-		if seen[c.ID] || c.Title.String() == "" || c.Expected.String() == "" || c.Source == "" || c.Fix.String() != "" {
+		if seen[c.ID] || c.Title.String() == "" || c.Expected.String() == "" || c.Source.String() == "" || c.Fix.String() != "" {
 			t.Errorf("check is incomplete or twice there: %+v", c)
 		}
 		seen[c.ID] = true

@@ -85,7 +85,7 @@ func (l Latency) percentile99() (time.Duration, bool) {
 func judgeLatency(s *State) check.Check {
 	c := check.Check{
 		ID: "etcd-latency", Title: message.T("Speed of the cluster database (etcd)"), Expected: message.T("99 of 100 requests within 500 ms"),
-		Source: "the API server's metric etcd_request_duration_seconds since its start; Kubernetes' goal for a whole call is 1 s",
+		Source: message.T("the API server's metric etcd_request_duration_seconds since its start; Kubernetes' goal for a whole call is 1 s"),
 		Fix:    message.T("Check the disk: etcd waits for it at each change. Move other work off this disk."),
 	}
 	if c, no := unreadWide(s, c, "latency"); no {

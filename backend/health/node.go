@@ -17,7 +17,7 @@ const freshness = 100 * time.Second
 func judgeNode(s *State) check.Check {
 	c := check.Check{
 		ID: "node", Title: message.T("Node works (Ready)"), Expected: message.T("Ready, last sign of life at most 100 s ago"),
-		Source: "OpenShift CI's gate for single nodes: Ready and lastHeartbeatTime <= 100 s",
+		Source: message.T("OpenShift CI's gate for single nodes: Ready and lastHeartbeatTime <= 100 s"),
 		Fix:    message.T("Wait some minutes after a start; if it stays, look at kubelet's log in the support bundle."),
 	}
 	if c, no := unread(s, c, "nodes"); no {
@@ -67,7 +67,7 @@ func nodeCondition(n *corev1.Node, kind corev1.NodeConditionType) *corev1.NodeCo
 func judgePressure(s *State) check.Check {
 	c := check.Check{
 		ID: "node-pressure", Title: message.T("Node has room (memory, disk, processes, network)"), Expected: message.T("no shortage"),
-		Source: "Node conditions MemoryPressure, DiskPressure, PIDPressure, NetworkUnavailable",
+		Source: message.T("Node conditions MemoryPressure, DiskPressure, PIDPressure, NetworkUnavailable"),
 		Fix:    message.T("Free what is short; with a full disk the node removes pods and images."),
 	}
 	if c, no := unread(s, c, "nodes"); no {
@@ -96,7 +96,7 @@ func judgePressure(s *State) check.Check {
 
 func judgeSchedulable(s *State) check.Check {
 	c := check.Check{
-		ID: "node-schedulable", Title: message.T("Node takes applications (schedulable)"), Expected: message.T("not cordoned"), Source: "Node spec.unschedulable",
+		ID: "node-schedulable", Title: message.T("Node takes applications (schedulable)"), Expected: message.T("not cordoned"), Source: message.T("Node spec.unschedulable"),
 		// The daemon of the Machine Config Operator neither cordons nor drains the only node (pkg/daemon/drain.go, drainRequired).
 		Fix: message.T("Find out who cordoned the node: OpenShift never cordons a single node. Then run: oc adm uncordon NODE"),
 	}
@@ -118,7 +118,7 @@ func judgeSchedulable(s *State) check.Check {
 func judgePools(s *State, o Options) check.Check {
 	c := check.Check{
 		ID: "pools", Title: message.T("Node configuration (MachineConfigPools)"), Expected: message.T("updated, not updating, not degraded"),
-		Source: "MachineConfigPool conditions and counts; the node's machineconfiguration annotations",
+		Source: message.T("MachineConfigPool conditions and counts; the node's machineconfiguration annotations"),
 		Fix:    message.T("Wait: a new configuration may reboot the node; a degraded pool says which file or unit it stumbles over."),
 	}
 	if c, no := unread(s, c, "pools"); no {

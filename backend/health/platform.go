@@ -24,11 +24,11 @@ var optional = map[string]string{
 }
 
 func judgeAPI(s *State) check.Check {
-	c := check.Check{ID: "api", Title: message.T("Cluster answers (API readyz)"), Expected: message.T("ready"), Source: "Kubernetes: /readyz"}
+	c := check.Check{ID: "api", Title: message.T("Cluster answers (API readyz)"), Expected: message.T("ready"), Source: message.T("Kubernetes: /readyz")}
 	switch {
 	case s.Torn != nil:
 		why := problem.From(s.Torn)
-		c.Status, c.Observed, c.Fix, c.Evidence = check.Fail, why.Summary, why.Fix, []string{why.Error()}
+		c.Status, c.Observed, c.Fix, c.Evidence = check.Fail, why.Summary, why.Fix, []message.Text{message.Detail(why)}
 	case s.Away != nil:
 		c.Status, c.Observed = check.Fail, message.F("no answer: %s", firstLine(s.Away.Error()))
 		c.Fix = message.T("Wait: the API is away for about a minute at each restart, and for some minutes after the node starts.")
@@ -44,7 +44,7 @@ func judgeAPI(s *State) check.Check {
 func judgeVersion(s *State, o Options) check.Check {
 	c := check.Check{
 		ID: "version", Title: message.T("OpenShift release (ClusterVersion)"), Expected: message.T("installed completely, not failing, no update at work"),
-		Source: "ClusterVersion conditions Available, Failing, Progressing", Fix: message.T("Wait for a running update to end; if it stays, make a support bundle."),
+		Source: message.T("ClusterVersion conditions Available, Failing, Progressing"), Fix: message.T("Wait for a running update to end; if it stays, make a support bundle."),
 	}
 	if c, no := unread(s, c, "version"); no {
 		return c
@@ -128,7 +128,7 @@ const updateService = "https://api.openshift.com/api/upgrades_info/v1/graph"
 func judgeOperators(s *State, o Options) check.Check {
 	c := check.Check{
 		ID: "operators", Title: message.T("Platform services (ClusterOperators)"), Expected: message.T("all available, at rest, not degraded"),
-		Source: "oc adm wait-for-stable-cluster; a condition that is not reported counts as bad",
+		Source: message.T("oc adm wait-for-stable-cluster; a condition that is not reported counts as bad"),
 		Fix:    message.T("Wait some minutes: services restart after a change; if one stays, its message says what it misses."),
 	}
 	if c, no := unread(s, c, "operators"); no {
@@ -145,7 +145,7 @@ func judgeOperators(s *State, o Options) check.Check {
 func judgeOptionalOperators(s *State) check.Check {
 	c := check.Check{
 		ID: "operators-optional", Title: message.T("Services that need the Internet (ClusterOperators)"), Expected: message.T("well, or the site is offline"),
-		Source: "Touchdown: insights, marketplace, image-registry, openshift-samples only warn on a site without Internet",
+		Source: message.T("Touchdown: insights, marketplace, image-registry, openshift-samples only warn on a site without Internet"),
 		Fix:    message.T("Nothing to do on a site without Internet: applications on the node run without these."),
 	}
 	if c, no := unread(s, c, "operators"); no {
@@ -175,7 +175,7 @@ func pendingOperators(s *State, o Options, concerns func(name string) bool) (f f
 func judgeOperatorVersions(s *State) check.Check {
 	c := check.Check{
 		ID: "operator-versions", Title: message.T("Platform services are of one release"), Expected: message.T("all of the cluster's release"),
-		Source: "ClusterOperator status.versions, name operator, against ClusterVersion status.desired",
+		Source: message.T("ClusterOperator status.versions, name operator, against ClusterVersion status.desired"),
 		Fix:    message.T("Wait for a running update to end; if it stays, the operator's message says what it waits for."),
 	}
 	for _, what := range []string{"version", "operators"} {

@@ -33,7 +33,7 @@ type ailment struct {
 func judgePods(s *State) check.Check {
 	c := check.Check{
 		ID: "pods", Title: message.T("Programs of the cluster (pods)"), Expected: message.T("all running and ready, or done"),
-		Source: "Pod phase and container states; 5 minutes to become ready",
+		Source: message.T("Pod phase and container states; 5 minutes to become ready"),
 		Fix:    message.T("Wait some minutes; if one stays, its reason and its log are in the support bundle."),
 	}
 	return judgeSick(s, c, false, message.F("%d pods, all well", len(s.Pods)))
@@ -42,7 +42,7 @@ func judgePods(s *State) check.Check {
 func judgeImages(s *State) check.Check {
 	c := check.Check{
 		ID: "images", Title: message.T("Images of the cluster's programs (registry)"), Expected: message.T("all there, or to be fetched"),
-		Source: "Pod container states ImagePullBackOff, ErrImagePull and the like",
+		Source: message.T("Pod container states ImagePullBackOff, ErrImagePull and the like"),
 		Fix:    message.T("Check registry, mirror settings and pull secret, or seed the missing images from the stick."),
 	}
 	return judgeSick(s, c, true, message.T("all there"))

@@ -21,7 +21,7 @@ var waitUnits = []string{"NetworkManager-wait-online.service"}
 
 func judgeUnits(s *State) check.Check {
 	c := check.Check{
-		ID: "units", Title: message.T("Services of the node (systemd)"), Expected: message.T("none failed"), Source: "systemctl list-units " + FailedStates,
+		ID: "units", Title: message.T("Services of the node (systemd)"), Expected: message.T("none failed"), Source: message.F("systemctl list-units %s", FailedStates),
 		Fix: message.T("Run: systemctl status UNIT, which says why it failed; then systemctl restart UNIT."),
 	}
 	if c, no := unreadWide(s, c, "units"); no {
@@ -34,7 +34,7 @@ func judgeUnits(s *State) check.Check {
 	var f faults
 	for _, unit := range s.Wide.Units {
 		if slices.Contains(waitUnits, unit) {
-			c.Evidence = append(c.Evidence, unit+" failed, which only waits for the network")
+			c.Evidence = append(c.Evidence, message.F("%s failed, which only waits for the network", unit))
 			continue
 		}
 		f.add(slices.Contains(nodeUnits, unit), message.F("%s failed", unit))

@@ -29,11 +29,11 @@ const answerTime, answerTries = 2 * time.Second, 2
 
 // WayOut is what the site's name server says to the node, and to its pods.
 type WayOut struct {
-	Server netip.Addr   // that answered the node
-	Skip   message.Text // why nobody asked
-	Asked  int          // pods
-	From   string       // the pod's namespace that got an answer first
-	Errs   []string     // of the others
+	Server netip.Addr     // that answered the node
+	Skip   message.Text   // why nobody asked
+	Asked  int            // pods
+	From   string         // the pod's namespace that got an answer first
+	Errs   []message.Text // of the others
 }
 
 var noServer = message.T("the site's name server is absent, not needed")
@@ -96,7 +96,7 @@ func (w *WayOut) askPods(ctx context.Context, folder string, pods []os.DirEntry,
 				answered()
 			default:
 				w.Asked++
-				w.Errs = append(w.Errs, pod.Name()+": "+err.Error())
+				w.Errs = append(w.Errs, message.F("%s: %s", pod.Name(), message.Detail(err)))
 			}
 		})
 	}
@@ -139,7 +139,7 @@ func askOnce(ctx context.Context, server netip.Addr) error {
 func judgeWayOut(s *State) check.Check {
 	c := check.Check{
 		ID: "pod-request", Title: message.T("A pod's request to the site"), Expected: message.T("the site's name server answers pods as it answers the node"),
-		Source: "DNS query from the network namespaces of the pods (" + PodNetworks + ")",
+		Source: message.F("DNS query from the network namespaces of the pods (%s)", PodNetworks),
 		Fix:    message.T("Look at the check pod-gateway. If it is well: does the site's firewall let the node's address through? Then restart the pod ovnkube-node."),
 	}
 	w := s.WayOut

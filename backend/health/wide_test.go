@@ -20,6 +20,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/health"
+	"touchdown/backend/message"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -311,7 +312,7 @@ func TestEventsThatPassed(t *testing.T) {
 	if c.Status != check.Pass || c.Observed.String() != "2 seen within 15 minutes, none keeps coming back" {
 		t.Errorf("events is %s: %s", c.Status, c.Observed)
 	}
-	if want := []string{"BackOff: last seen within 15 minutes, 42 times in all"}; !slices.Equal(c.Evidence, want) {
+	if want := []string{"BackOff: last seen within 15 minutes, 42 times in all"}; !slices.Equal(message.English(c.Evidence), want) {
 		t.Errorf("the evidence is %q", c.Evidence)
 	}
 }

@@ -34,7 +34,7 @@ func unreadWide(s *State, c check.Check, whats ...string) (check.Check, bool) {
 func judgeControllers(s *State) check.Check {
 	c := check.Check{
 		ID: "controllers", Title: message.T("Controllers have their pods"), Expected: message.T("all replicas available"),
-		Source: "Deployment condition Available; DaemonSet numberAvailable; StatefulSet readyReplicas; 5 minutes to become available",
+		Source: message.T("Deployment condition Available; DaemonSet numberAvailable; StatefulSet readyReplicas; 5 minutes to become available"),
 		Fix:    message.T("Wait some minutes; if one stays, run: oc describe in its namespace, which says why it makes no pods."),
 	}
 	if c, no := unreadWide(s, c, "deployments", "daemonsets", "statefulsets"); no {
@@ -97,7 +97,7 @@ const defaultClass = "storageclass.kubernetes.io/is-default-class"
 func judgeStorage(s *State) check.Check {
 	c := check.Check{
 		ID: "storage", Title: message.T("Volumes of applications (storage)"), Expected: message.T("claims bound, volumes usable, at most one default class"),
-		Source: "PersistentVolumeClaim and PersistentVolume phase; annotation " + defaultClass,
+		Source: message.F("PersistentVolumeClaim and PersistentVolume phase; annotation %s", defaultClass),
 		Fix:    message.T("Run: oc describe pvc, which says what a claim waits for; check the storage operator and its disk."),
 	}
 	if c, no := unreadWide(s, c, "claims", "volumes", "classes"); no {

@@ -142,7 +142,7 @@ func (d Moved) Check() check.Check {
 	c := check.Check{
 		ID: "images-moved", Title: message.T("Images moved into the store"), Status: check.Pass, Expected: message.T("CRI-O's own store holds no second copy"),
 		Observed: message.F("%s, %s, in %.2f s before CRI-O's start", message.N(d.Images, "%d image", "%d images"), message.N(d.Layers, "%d layer", "%d layers"), d.Seconds),
-		Source:   "boot that the move was asked for",
+		Source:   message.T("boot that the move was asked for"),
 	}
 	if d.Failed != "" {
 		c.Status, c.Observed = check.Warn, message.F("not done: %s", d.Failed)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/images/wanted"
 	"touchdown/backend/message"
 
 	"touchdown/backend/check"
@@ -197,7 +198,7 @@ func objects(list any) []map[string]any {
 func (r Rehearsal) Check() check.Check {
 	c := check.Check{
 		ID: "images-rehearsed", Title: message.T("Start without registries"), Expected: message.T("all pods ready, no image missed"),
-		Source: "rehearsal: every registry blocked, CRI-O's own store empty",
+		Source: message.T("rehearsal: every registry blocked, CRI-O's own store empty"),
 	}
 	switch {
 	case !r.Finished:
@@ -212,13 +213,13 @@ func (r Rehearsal) Check() check.Check {
 		c.Observed = message.F("%s missed, %s not ready", message.N(len(r.Missed), "%d image", "%d images"), message.N(len(r.NotReady), "%d pod", "%d pods"))
 		c.Fix = r.advice()
 		for _, n := range r.Missed {
-			who := "nobody"
+			who := message.T("nobody")
 			if len(n.By) > 0 {
-				who = n.By[0]
+				who = wanted.Named(n.By[0])
 			}
-			c.Evidence = append(c.Evidence, fmt.Sprintf("%s wanted by %s: %s", n.Image, who, n.Why))
+			c.Evidence = append(c.Evidence, message.F("%s wanted by %s: %s", n.Image, who, message.Verbatim(n.Why)))
 		}
-		c.Evidence = append(c.Evidence, r.NotReady...)
+		c.Evidence = append(c.Evidence, message.Verbatims(r.NotReady)...)
 	}
 	return c
 }

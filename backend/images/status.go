@@ -93,7 +93,7 @@ func Notices(m *host.Machine) []message.Text {
 func (s Status) wrong() message.Text {
 	switch {
 	case len(s.Damage) > 0:
-		return message.F("%s found, first %s", message.N(len(s.Damage), "%d damage", "%d damages"), s.Damage[0])
+		return message.F("%s found, first %s", message.N(len(s.Damage), "%d damage", "%d damages"), message.Verbatim(s.Damage[0]))
 	case !s.Mounted:
 		return message.T("it is not in its place; the node runs on its own images alone")
 	case !s.Named:
@@ -106,7 +106,7 @@ func (s Status) wrong() message.Text {
 
 // Checks are the state in the form that screens and reports show.
 func (s Status) Checks() []check.Check {
-	const source = "what was seeded (manifest of the store)"
+	source := message.T("what was seeded (manifest of the store)")
 	if s.Generation == 0 {
 		return []check.Check{{
 			ID: "images-store", Title: message.T("Image store"), Status: check.Warn, Observed: message.T("none: without a registry a lost image cannot come back"),
@@ -123,20 +123,20 @@ func (s Status) Checks() []check.Check {
 	}
 	listed := check.Check{
 		ID: "images-listed", Title: message.T("Images seen by CRI-O"), Status: check.Pass, Source: source,
-		Observed: message.F("%d of %d", s.Listed, s.Images), Expected: message.F("%d", s.Images), Evidence: s.Unlisted,
+		Observed: message.F("%d of %d", s.Listed, s.Images), Expected: message.F("%d", s.Images), Evidence: message.Lines(s.Unlisted),
 	}
 	if len(s.Unlisted) > 0 {
 		listed.Status, listed.Fix = check.Fail, message.T("Restart CRI-O (systemctl restart crio); if it stays so, run `touchdown images verify`.")
 	}
 	whole := check.Check{
 		ID: "images-whole", Title: message.T("Layers of the store"), Status: check.Pass, Source: source,
-		Observed: message.T("every file is there"), Expected: message.T("every file is there"), Evidence: s.Repaired,
+		Observed: message.T("every file is there"), Expected: message.T("every file is there"), Evidence: message.Verbatims(s.Repaired),
 	}
 	switch {
 	case len(s.Damage) > 0:
 		whole.Status, whole.Observed = check.Fail, s.wrong()
 		whole.Fix = message.T("Bring a registry within reach and run `touchdown images verify`.")
-		whole.Evidence = slices.Concat(s.Damage, s.Unrepaired, s.Repaired)
+		whole.Evidence = message.Verbatims(slices.Concat(s.Damage, s.Unrepaired, s.Repaired))
 	case len(s.Repaired) > 0:
 		whole.Status, whole.Observed = check.Warn, message.F("%s repaired", message.N(len(s.Repaired), "%d damage was", "%d damages were"))
 		whole.Fix = message.T("Watch this disk: what was damaged once may be again.")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"strings"
 	"time"
 
 	"touchdown/backend/message"
@@ -44,7 +43,7 @@ func (f *family) routerCheck() check.Check {
 // take judges the offers and goes on with the first one.
 func (r *run) take(f *family, c check.Check, offers []Offer) {
 	for _, o := range offers {
-		c.Evidence = append(c.Evidence, o.String())
+		c.Evidence = append(c.Evidence, o.text())
 	}
 	if len(offers) == 0 {
 		c.Status, c.Observed = check.Fail, message.T("No DHCP server answered.")
@@ -69,21 +68,21 @@ func (r *run) take(f *family, c check.Check, offers []Offer) {
 	r.say(c)
 }
 
-// String tells the offer in one line, for an engineer.
-func (o Offer) String() string {
-	parts := []string{fmt.Sprintf("from %s", o.From)}
-	add := func(name string, value any, there bool) {
+// text tells the offer in one line, for an engineer.
+func (o Offer) text() message.Text {
+	parts := []message.Text{message.F("from %s", o.From)}
+	add := func(there bool, part message.Text) {
 		if there {
-			parts = append(parts, fmt.Sprintf("%s %v", name, value))
+			parts = append(parts, part)
 		}
 	}
-	add("address", o.Address, o.Address.IsValid())
-	add("gateway", o.Gateway, o.Gateway.IsValid())
-	add("DNS", o.DNS, len(o.DNS) > 0)
-	add("NTP", o.NTP, len(o.NTP) > 0)
-	add("MTU", o.MTU, o.MTU > 0)
-	add("lease", o.Lease, o.Lease > 0)
-	return strings.Join(parts, ", ")
+	add(o.Address.IsValid(), message.F("address %s", o.Address))
+	add(o.Gateway.IsValid(), message.F("gateway %s", o.Gateway))
+	add(len(o.DNS) > 0, message.F("DNS %s", fmt.Sprint(o.DNS)))
+	add(len(o.NTP) > 0, message.F("NTP %s", fmt.Sprint(o.NTP)))
+	add(o.MTU > 0, message.F("MTU %d", o.MTU))
+	add(o.Lease > 0, message.F("lease %s", o.Lease))
+	return message.Join(parts, ", ")
 }
 
 // routers asks for what IPv6 routers advertise, and with DHCPv6 for an address as well: the gateway comes from a
@@ -116,7 +115,7 @@ func (r *run) routers(ctx context.Context, f *family) error {
 	}
 	c := f.dhcpCheck()
 	for _, a := range heard {
-		c.Evidence = append(c.Evidence, fmt.Sprintf("router %s advertises prefix %s, addresses by DHCPv6: %t", a.From, a.onLink, a.managed))
+		c.Evidence = append(c.Evidence, message.F("router %s advertises prefix %s, addresses by DHCPv6: %t", a.From, a.onLink, a.managed))
 	}
 	r.take(f, c, offers)
 	return nil
@@ -158,7 +157,7 @@ func (r *run) addLinkLocal(ctx context.Context, card netip.Addr) error {
 func (r *run) takeRouter(f *family, heard []advertised) {
 	c := f.routerCheck()
 	for _, a := range heard {
-		c.Evidence = append(c.Evidence, a.String())
+		c.Evidence = append(c.Evidence, a.text())
 		if a.Address.IsValid() && !f.address.IsValid() {
 			f.offer, f.address, f.gateway = a.Offer, a.Address, a.Gateway
 		}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 // How long a DNS server may take. glibc's resolver gives up on a server after 5 s and asks twice; what needs more than a
@@ -55,17 +56,17 @@ type answer struct {
 	err   error // nobody answered
 }
 
-// String tells it in one line, for an engineer.
-func (a answer) String() string {
+// text tells it in one line, for an engineer.
+func (a answer) text() message.Text {
 	kind := strings.TrimPrefix(a.kind.String(), "Type")
 	if a.err != nil {
-		return fmt.Sprintf("%s %s: %v", a.name, kind, a.err)
+		return message.F("%s %s: %s", a.name, kind, message.Detail(a.err))
 	}
-	var found any = a.found
+	found := fmt.Sprint(a.found)
 	if a.kind == dnsmessage.TypePTR {
-		found = a.names
+		found = fmt.Sprint(a.names)
 	}
-	return fmt.Sprintf("%s %s: %s %v in %d ms", a.name, kind, strings.TrimPrefix(a.code.String(), "RCode"), found, a.took.Milliseconds())
+	return message.F("%s %s: %s %s in %d ms", a.name, kind, strings.TrimPrefix(a.code.String(), "RCode"), found, a.took.Milliseconds())
 }
 
 // wanted are the names that every server is asked for.

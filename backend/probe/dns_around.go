@@ -132,7 +132,7 @@ func (d *resolver) judgeInternal(c *check.Check, servers []*server) {
 	wrong := false
 	for _, s := range servers {
 		for _, a := range s.around.internal {
-			c.Evidence = append(c.Evidence, s.address.String()+": "+a.String())
+			c.Evidence = append(c.Evidence, message.F("%s: %s", s.address, a.text()))
 			expected := d.leadTo(a.kind)
 			switch {
 			case len(a.found) == 0 || wrong:
@@ -155,9 +155,9 @@ func judgeReverse(c *check.Check, of netip.Addr, servers []*server) {
 			if r.of != of {
 				continue
 			}
-			c.Evidence = append(c.Evidence, s.address.String()+": "+r.answer.String())
+			c.Evidence = append(c.Evidence, message.F("%s: %s", s.address, r.answer.text()))
 			for _, a := range r.forward {
-				c.Evidence = append(c.Evidence, s.address.String()+": "+a.String())
+				c.Evidence = append(c.Evidence, message.F("%s: %s", s.address, a.text()))
 			}
 			if len(r.answer.names) == 0 || wrong {
 				continue

@@ -59,10 +59,10 @@ func nobodyToAsk(servers []*server, families []*family) bool {
 func (d *resolver) serverCheck(s *server) check.Check {
 	c := check.Check{
 		ID: fmt.Sprintf("net-dns-%d", slices.Index(d.servers, s)+1), Title: message.F("DNS server %s", s.address.String()),
-		Expected: message.T("an answer in less than a second"), Evidence: []string{d.through(s.address)},
+		Expected: message.T("an answer in less than a second"), Evidence: []message.Text{d.through(s.address)},
 	}
 	for _, a := range s.answers {
-		c.Evidence = append(c.Evidence, a.String())
+		c.Evidence = append(c.Evidence, a.text())
 	}
 	return c
 }

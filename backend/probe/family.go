@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/netip"
 	"slices"
@@ -94,7 +93,7 @@ func (r *run) duplicate(ctx context.Context, f *family) error {
 		r.say(check.Check{
 			ID: f.id("net-duplicate"), Title: f.title(message.T("Address is free")), Status: check.Pass,
 			Observed: message.F("This machine has %s already.", a), Expected: message.T("no other machine with this address"),
-			Evidence: []string{"not asked again, because this machine itself would answer at " + strings.Join(ports, ", ")},
+			Evidence: []message.Text{message.F("not asked again, because this machine itself would answer at %s", strings.Join(ports, ", "))},
 		})
 		f.usable = true
 		return nil
@@ -106,10 +105,10 @@ func (r *run) duplicate(ctx context.Context, f *family) error {
 	c := check.Check{
 		ID: f.id("net-duplicate"), Title: f.title(message.T("Address is free")), Status: check.Pass,
 		Observed: message.F("Nobody else on this network has %s.", a), Expected: message.T("no other machine with this address"),
-		Evidence: []string{fmt.Sprintf("asked %d times who has %s: %d answers", askTimes, a, len(others))},
+		Evidence: []message.Text{message.F("asked %d times who has %s: %d answers", askTimes, a, len(others))},
 	}
 	for _, mac := range others {
-		c.Evidence = append(c.Evidence, fmt.Sprintf("%s is at %s", a, mac))
+		c.Evidence = append(c.Evidence, message.F("%s is at %s", a, mac))
 	}
 	switch {
 	case len(others) > 0:
@@ -160,7 +159,7 @@ func (r *run) gateway(ctx context.Context, f *family, seen []net.HardwareAddr) e
 		f.mac = macs[0]
 	}
 	for _, mac := range macs {
-		c.Evidence = append(c.Evidence, fmt.Sprintf("%s is at %s", f.gateway, mac))
+		c.Evidence = append(c.Evidence, message.F("%s is at %s", f.gateway, mac))
 	}
 	c.Evidence = append(c.Evidence, r.wire.vlansHeard()...)
 	switch {

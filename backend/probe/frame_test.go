@@ -50,7 +50,7 @@ func FuzzFrames(f *testing.F) {
 		readOffer(frame, id)
 		if m, from := readNDP(frame); m != nil {
 			if ra, is := m.(*ndp.RouterAdvertisement); is {
-				_ = readAdvertisement(ra, from, mac).String()
+				_ = readAdvertisement(ra, from, mac).text().String()
 			}
 		}
 		arp.answer(frame)

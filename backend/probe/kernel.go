@@ -30,7 +30,7 @@ func (r *run) carrier() (usable []netlink.Link, why message.Text, err error) {
 			return nil, message.Text{}, fmt.Errorf("looking at %s: %w", name, err)
 		}
 		flags := l.Attrs().RawFlags
-		c.Evidence = append(c.Evidence, fmt.Sprintf("%s: %s, flags %#x, state %s", name, l.Attrs().HardwareAddr, flags, l.Attrs().OperState))
+		c.Evidence = append(c.Evidence, message.F("%s: %s, flags %#x, state %s", name, l.Attrs().HardwareAddr, flags, l.Attrs().OperState))
 		switch {
 		case flags&unix.IFF_UP == 0:
 			off = append(off, name)

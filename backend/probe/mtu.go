@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"time"
@@ -55,7 +54,7 @@ func (r *run) packets(ctx context.Context) {
 		c.Observed = message.T("Not tried: the gateway does not answer an echo (ping), as many do not.")
 		return
 	}
-	c.Evidence = append(c.Evidence, fmt.Sprintf("%s echoed %d bytes", f.gateway, echoSmall))
+	c.Evidence = append(c.Evidence, message.F("%s echoed %d bytes", f.gateway, echoSmall))
 	if r.echo(ctx, f, size) {
 		c.Status, c.Observed = check.Pass, message.F("Packets of %d bytes come through.", size)
 		return

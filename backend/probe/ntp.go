@@ -114,7 +114,7 @@ func (k *clocks) judgeSource(c *check.Check, s *source) {
 		c.Evidence = append(c.Evidence, k.through(s.address))
 	}
 	if s.err != nil {
-		c.Evidence = append(c.Evidence, s.err.Error())
+		c.Evidence = append(c.Evidence, message.Detail(s.err))
 		c.Observed, c.Fix = k.silentSource(s), message.T("Check the time server's address, or go on: the time can be typed by hand.")
 		none, _ := errors.AsType[unreachable](s.err)
 		switch {
@@ -131,11 +131,11 @@ func (k *clocks) judgeSource(c *check.Check, s *source) {
 		return
 	}
 	offset := s.response.ClockOffset
-	c.Evidence = append(c.Evidence, fmt.Sprintf("offset %s, stratum %d, reference %s, round trip %s",
+	c.Evidence = append(c.Evidence, message.F("offset %s, stratum %d, reference %s, round trip %s",
 		offset, s.response.Stratum, s.response.ReferenceString(), s.response.RTT))
 	switch err := s.response.Validate(); {
 	case err != nil:
-		c.Evidence = append(c.Evidence, err.Error())
+		c.Evidence = append(c.Evidence, message.Detail(err))
 		c.Observed = message.T("It answers, but it says itself that its time is not to be trusted.")
 		c.Fix = message.T("Use another time server, or ask the site's network administrator.")
 	case k.trusted() == nil:
@@ -173,7 +173,7 @@ func (k *clocks) silentSource(s *source) message.Text {
 	none, _ := errors.AsType[unreachable](s.err)
 	switch {
 	case !s.address.IsValid():
-		return message.F("Its address could not be found: %s.", s.err.Error())
+		return message.F("Its address could not be found: %s.", message.Detail(s.err))
 	case none.why != (message.Text{}):
 		return message.F("%s cannot be asked: %s.", s.name, none.why)
 	case closedPort(s.err):

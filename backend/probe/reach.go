@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/netip"
 
@@ -67,15 +66,15 @@ func (w *ways) dial(ctx context.Context, network string, to netip.AddrPort) (net
 }
 
 // through names by whose network was asked, for an engineer.
-func (w *ways) through(to netip.Addr) string {
+func (w *ways) through(to netip.Addr) message.Text {
 	f, why := w.reach(to)
 	switch {
 	case why != nil:
-		return fmt.Sprintf("%s was not asked: %s", to, why.why)
+		return message.F("%s was not asked: %s", to, why.why)
 	case f.held:
-		return fmt.Sprintf("asked %s from %s through the machine's own network", to, f.address)
+		return message.F("asked %s from %s through the machine's own network", to, f.address)
 	}
-	return fmt.Sprintf("asked %s from %s without setting it on the machine", to, f.address)
+	return message.F("asked %s from %s without setting it on the machine", to, f.address)
 }
 
 // neighbourMissing tells whether to should be on this network and nobody has its address.

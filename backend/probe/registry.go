@@ -45,6 +45,19 @@ const (
 	greeting   stage = "TLS"
 )
 
+// text is what did not work, before the reason.
+func (s stage) text() message.Text {
+	switch s {
+	case looking:
+		return message.T("name")
+	case connecting:
+		return message.T("connection")
+	case proxying:
+		return message.T("proxy")
+	}
+	return message.Data(string(s))
+}
+
 // shake connects and takes the certificate; it is judged when the right time is known.
 func (r registry) shake(ctx context.Context) (h handshake) {
 	if r.t.Registry == "" {
@@ -120,7 +133,7 @@ func (r registry) judge(h handshake) {
 	case h.err != nil:
 		r.judgeFailed(&c, h)
 	default:
-		c.Evidence = append(c.Evidence, fmt.Sprintf("connected to %s in %d ms", h.address, h.took.Milliseconds()))
+		c.Evidence = append(c.Evidence, message.F("connected to %s in %d ms", h.address, h.took.Milliseconds()))
 		r.judgeChain(&c, h)
 	}
 	if h.address.IsValid() {
@@ -134,7 +147,7 @@ func (r registry) judgeFailed(c *check.Check, h handshake) {
 	if h.first != h.host {
 		who = message.T("proxy")
 	}
-	c.Evidence = append(c.Evidence, fmt.Sprintf("%s: %v", h.stage, h.err))
+	c.Evidence = append(c.Evidence, message.F("%s: %s", h.stage.text(), message.Detail(h.err)))
 	c.Fix = message.F("Check the %s's name and port, and whether the site's firewall lets this node out.", who)
 	none, _ := errors.AsType[unreachable](h.err)
 	untrusted, isUntrusted := errors.AsType[*tls.CertificateVerificationError](h.err)
@@ -162,7 +175,7 @@ func (r registry) judgeFailed(c *check.Check, h handshake) {
 	case h.stage == connecting && unreachableHost(h.err):
 		c.Observed = message.F("The network says that %s cannot be reached.", h.address.Addr())
 	case isUntrusted:
-		c.Observed = message.F("The proxy's certificate is not trusted: %v.", untrusted.Err)
+		c.Observed = message.F("The proxy's certificate is not trusted: %s.", message.Detail(untrusted.Err))
 		c.Fix = message.T("Give the CA certificate of the proxy (additionalTrustBundle), or check that this is the right proxy.")
 	case isStatus:
 		c.Observed = message.F("The proxy does not let this node to the registry: it answered %s.", status.status)
@@ -192,7 +205,7 @@ func (r registry) judgeChain(c *check.Check, h handshake) {
 	leaf := h.chain[0]
 	between := x509.NewCertPool()
 	for i, cert := range h.chain {
-		c.Evidence = append(c.Evidence, fmt.Sprintf("certificate %d: %s, by %s, valid %s to %s",
+		c.Evidence = append(c.Evidence, message.F("certificate %d: %s, by %s, valid %s to %s",
 			i, cert.Subject, cert.Issuer, cert.NotBefore.UTC().Format(clockFormat), cert.NotAfter.UTC().Format(clockFormat)))
 		if i > 0 {
 			between.AddCert(cert)
@@ -200,7 +213,7 @@ func (r registry) judgeChain(c *check.Check, h handshake) {
 	}
 	_, err := leaf.Verify(x509.VerifyOptions{DNSName: h.host, Roots: r.t.Roots, Intermediates: between, CurrentTime: now})
 	if err != nil {
-		c.Evidence = append(c.Evidence, err.Error())
+		c.Evidence = append(c.Evidence, message.Detail(err))
 	}
 	invalid, isInvalid := errors.AsType[x509.CertificateInvalidError](err)
 	switch _, wrongName := errors.AsType[x509.HostnameError](err); {

@@ -14,6 +14,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 	"touchdown/test/bench/site"
 )
 
@@ -48,7 +49,7 @@ func TestVLAN(t *testing.T) {
 			return err
 		})
 		i := slices.IndexFunc(got.Checks, func(c check.Check) bool { return c.ID == "net-gateway" })
-		if c := got.Checks[i]; c.Status != want || !strings.Contains(strings.Join(c.Evidence, "\n"), "with VLAN tag 120") {
+		if c := got.Checks[i]; c.Status != want || !strings.Contains(strings.Join(message.English(c.Evidence), "\n"), "with VLAN tag 120") {
 			t.Errorf("VLAN %d: %+v", vlan, c)
 		}
 		if mtu := got.Checks[len(got.Checks)-1]; vlan == 120 && mtu.Status != check.Pass {

@@ -11,6 +11,7 @@ import (
 	"github.com/vishvananda/netlink"
 
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 	"touchdown/backend/probe"
 	"touchdown/test/bench/site"
 )
@@ -113,7 +114,7 @@ func TestAnAddressThatTheMachineHasAlready(t *testing.T) {
 		got := h.probe(h.target())
 		got.good(t)
 		got.want(t, "net-duplicate pass This machine has 198.51.100.10 already")
-		if e := strings.Join(got.check("net-registry").Evidence, "\n"); !strings.Contains(e, "machine's own network") {
+		if e := strings.Join(message.English(got.check("net-registry").Evidence), "\n"); !strings.Contains(e, "machine's own network") {
 			t.Errorf("asked otherwise:\n%s", e)
 		}
 	})

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 
+	"touchdown/backend/message"
+
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 	"gvisor.dev/gvisor/pkg/tcpip/header"
@@ -135,18 +137,18 @@ func (w *wire) listen(handle func(frame)) (stop func()) {
 }
 
 // vlansHeard lists the VLAN IDs under which anything was heard, for an engineer.
-func (w *wire) vlansHeard() []string {
+func (w *wire) vlansHeard() []message.Text {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var lines []string
+	var lines []message.Text
 	for id, n := range w.heard {
-		name := "without a VLAN tag"
+		name := message.T("without a VLAN tag")
 		if id != noVLAN {
-			name = fmt.Sprintf("with VLAN tag %d", id)
+			name = message.F("with VLAN tag %d", id)
 		}
-		lines = append(lines, fmt.Sprintf("heard %d frames %s", n, name))
+		lines = append(lines, message.F("heard %d frames %s", n, name))
 	}
-	slices.Sort(lines)
+	message.Sort(lines)
 	return lines
 }
 

@@ -18,7 +18,7 @@ func (d *Document) CSV() ([]byte, error) {
 		}
 		rows = append(rows, []string{
 			d.Node.Serial, d.Node.Hostname, d.Kind, d.Made.UTC().Format(time.RFC3339), c.Step, c.ID, c.Title.String(), string(c.Status),
-			c.Observed.String(), c.Expected.String(), c.Source, c.Fix.String(), by, reason,
+			c.Observed.String(), c.Expected.String(), c.Source.String(), c.Fix.String(), by, reason,
 		})
 	}
 	for _, row := range rows {

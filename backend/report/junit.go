@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 // The form that JUnit's Ant task made common and that every dashboard reads: suites of cases, of which each failed, was skipped
@@ -59,7 +60,7 @@ func (d *Document) JUnit() ([]byte, error) {
 
 func (s *junitSuite) add(c check.Check) {
 	tc := junitCase{ID: s.Name + "." + c.ID, Title: c.Title.String()}
-	lines := append([]string{string(c.Status) + ": " + c.Observed.String(), "expected: " + c.Expected.String()}, c.Evidence...)
+	lines := append([]string{string(c.Status) + ": " + c.Observed.String(), "expected: " + c.Expected.String()}, message.English(c.Evidence)...)
 	text := strings.Join(lines, "\n")
 	s.Tests++
 	switch c.Status {

@@ -48,7 +48,7 @@ func job() report.Job {
 				check.Check{
 					ID: "operators-optional", Title: message.T("Services that need the Internet (ClusterOperators)"), Status: check.Warn, Expected: message.T("well, or the site is offline"),
 					Observed: message.T("insights is degraded: Unable to report: unable to build request to connect to Insights server: Post \"https://console.redhat.com/api/ingress/v1/upload\": dial tcp: lookup console.redhat.com: no such host"),
-					Evidence: []string{"insights is degraded"},
+					Evidence: []message.Text{message.Data("insights is degraded")},
 				},
 				check.Check{ID: "hw-rtc", Title: message.T("Hardware clock"), Status: check.Skip, Observed: message.T("not looked at: no such file")}),
 			step("hand-over", "Write the hand-over report", "", "", 0),

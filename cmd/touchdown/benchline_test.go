@@ -28,7 +28,7 @@ func (s *boltStep) Run(ctx context.Context, _ *backend.Node, report steps.Report
 	if err != nil || answer != "yes" {
 		return errors.Join(err, errors.New("asked in vain"))
 	}
-	report.Check(steps.Check{ID: "torque", Title: message.T("Torque"), Status: steps.Warn, Observed: message.T("low"), Fix: message.T("Turn."), Evidence: []string{"9 Nm"}})
+	report.Check(steps.Check{ID: "torque", Title: message.T("Torque"), Status: steps.Warn, Observed: message.T("low"), Fix: message.T("Turn."), Evidence: []message.Text{message.Data("9 Nm")}})
 	report.Say(message.F("The bolt is %s.", "tight"))
 	return s.err
 }

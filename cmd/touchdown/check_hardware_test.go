@@ -31,7 +31,7 @@ func TestCheckHardwareByAnOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range got.Checks {
-		if c.ID == "hw-memory" && (c.Expected.String() != "at least 77 GiB" || c.Source != "order sheet A-17") {
+		if c.ID == "hw-memory" && (c.Expected.String() != "at least 77 GiB" || c.Source.String() != "order sheet A-17") {
 			t.Errorf("%+v", c)
 		}
 	}

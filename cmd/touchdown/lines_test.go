@@ -44,7 +44,7 @@ func TestNoTextForgesALine(t *testing.T) {
 		each := (&benchLine{out: tui.Outlet(&direct)}).list([]steps.Stage{{Steps: []steps.Step{&steps.BakeArm{}}}}, "Taking back: %s").Each
 		each(steps.Event{Kind: steps.Undoing, Step: "bake-arm"})
 		each(steps.Event{Kind: steps.Progressed, Progress: &steps.Progress{Waiting: message.Data(text)}})
-		each(steps.Event{Kind: steps.Checked, Check: &steps.Check{Status: steps.Fail, Title: message.Data(text), Observed: message.Data(text), Fix: message.Data(text), Evidence: []string{text}}})
+		each(steps.Event{Kind: steps.Checked, Check: &steps.Check{Status: steps.Fail, Title: message.Data(text), Observed: message.Data(text), Fix: message.Data(text), Evidence: []message.Text{message.Data(text)}}})
 		each(steps.Event{Kind: steps.Said, Text: message.Data(text)})
 		out["factory"] = direct.String()
 		return out

@@ -123,7 +123,7 @@ func (i *inspector) notSeen(step steps.Step, err error) steps.Check {
 		ID: step.ID() + "-inspect", Title: message.F("%s: first look", step.Title()), Status: check.Warn, Observed: p.Summary, Fix: p.Fix,
 	}
 	if p.Err != nil {
-		c.Evidence = []string{p.Err.Error()}
+		c.Evidence = []message.Text{message.Detail(p.Err)}
 	}
 	return c
 }

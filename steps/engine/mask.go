@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"touchdown/backend/message"
 	"touchdown/steps"
 )
 
@@ -183,7 +184,7 @@ func (m *Masker) event(e *steps.Event) {
 	if e.Check != nil {
 		c := *e.Check
 		c.Observed, c.Expected, c.Fix = c.Observed.Map(m.text), c.Expected.Map(m.text), c.Fix.Map(m.text)
-		c.Evidence = m.lines(c.Evidence)
+		c.Source, c.Evidence = c.Source.Map(m.text), m.texts(c.Evidence)
 		e.Check = &c
 	}
 	if e.Question != nil {
@@ -199,16 +200,38 @@ func (m *Masker) event(e *steps.Event) {
 }
 
 func (m *Masker) lines(lines []string) []string {
+	kept, more := fitting(lines, func(l string) string { return clip(m.Mask(l), maxLine) }, func(l string) int { return len(l) })
+	if more > 0 {
+		kept = append(kept, fmt.Sprintf("... and %d more lines", more))
+	}
+	return kept
+}
+
+// texts is lines for texts, which a record may hold twice: in English, and as arguments.
+func (m *Masker) texts(texts []message.Text) []message.Text {
+	masked := func(t message.Text) message.Text {
+		return t.Map(func(s string) string { return clip(m.Mask(s), maxLine) })
+	}
+	kept, more := fitting(texts, masked, func(t message.Text) int { return 2*len(t.String()) + 32 })
+	if more > 0 {
+		kept = append(kept, message.F("... and %d more lines", more))
+	}
+	return kept
+}
+
+// fitting are the lines that an event has room for, changed each, and how many more there are.
+func fitting[T any](lines []T, change func(T) T, size func(T) int) (kept []T, more int) {
 	if lines == nil {
-		return nil
+		return nil, 0
 	}
-	out, size := make([]string, 0, len(lines)), 0
+	kept = make([]T, 0, len(lines))
+	room := maxLines
 	for i, l := range lines {
-		l = clip(m.Mask(l), maxLine)
-		if size += len(l); size > maxLines {
-			return append(out, fmt.Sprintf("... and %d more lines", len(lines)-i))
+		l = change(l)
+		if room -= size(l); room < 0 {
+			return kept, len(lines) - i
 		}
-		out = append(out, l)
+		kept = append(kept, l)
 	}
-	return out
+	return kept, 0
 }

@@ -16,17 +16,17 @@ func (r *Result) Checks() []check.Check {
 		r.cpu(), r.memory(), r.disk(),
 		r.judge(groupECC, check.Check{
 			ID: "burn-in-ecc", Title: message.T("Burn-in: memory errors (ECC)"), Expected: message.T("no error more than before"),
-			Source: "a corrected error in a burn-in is a module that gets worse; EDAC of the kernel counts them (/sys/devices/system/edac)",
+			Source: message.T("a corrected error in a burn-in is a module that gets worse; EDAC of the kernel counts them (/sys/devices/system/edac)"),
 			Fix:    message.T("Replace the memory module that is named; where none is, find it in the BMC's event log."),
 		}, message.T("not looked at: the kernel counts no memory errors here; no ECC memory, or no EDAC driver for this board")),
 		r.judge(groupSMART, check.Check{
 			ID: "burn-in-smart", Title: message.T("Burn-in: disk errors (SMART)"), Expected: message.T("no error more than before"),
-			Source: "smartctl: reallocated, pending and uncorrectable sectors of ATA, media errors of NVMe",
+			Source: message.T("smartctl: reallocated, pending and uncorrectable sectors of ATA, media errors of NVMe"),
 			Fix:    message.T("Replace the disk."),
 		}, message.T("not looked at: no disk tells its errors, or smartctl is not installed on this machine (package smartmontools)")),
 		r.judge(groupPorts, check.Check{
 			ID: "burn-in-ports", Title: message.T("Burn-in: network ports"), Expected: message.T("no error and no lost link"),
-			Source: "/sys/class/net/*/statistics, carrier_changes",
+			Source: message.T("/sys/class/net/*/statistics, carrier_changes"),
 			Fix:    message.T("Check the cable, the transceiver and the switch's port; if they are good, replace the network card."),
 		}, message.T("not looked at: no physical port has a link")),
 		r.temperature(),
@@ -39,14 +39,14 @@ func (r *Result) Checks() []check.Check {
 func (r *Result) cpu() check.Check {
 	c := check.Check{
 		ID: "burn-in-cpu", Title: message.T("Burn-in: CPU"), Status: check.Pass, Expected: message.T("every computation right, on each CPU"),
-		Source: "known results of SHA-256, AES, CRC-32C and floating point",
+		Source: message.T("known results of SHA-256, AES, CRC-32C and floating point"),
 	}
-	var idle []string
+	var idle []message.Text
 	rounds := int64(0)
 	for _, cpu := range r.Order.CPUs {
 		rounds += r.Tally.Rounds[cpu]
 		if why := r.Tally.Unloaded[cpu]; why != "" || r.Tally.Rounds[cpu] == 0 {
-			idle = append(idle, fmt.Sprintf("CPU %d: %s", cpu, why))
+			idle = append(idle, message.F("CPU %d: %s", cpu, message.Verbatim(why)))
 		}
 	}
 	n := len(r.Order.CPUs)
@@ -68,7 +68,7 @@ func (r *Result) cpu() check.Check {
 func (r *Result) memory() check.Check {
 	c := check.Check{
 		ID: "burn-in-memory", Title: message.T("Burn-in: memory"), Expected: message.T("what was written is read back, in at least one whole pass"),
-		Source: fmt.Sprintf("half of the available memory (MemAvailable), at least %d GiB left to the cluster: kubelet evicts pods at 100 MiB", memoryLeave>>30),
+		Source: message.F("half of the available memory (MemAvailable), at least %d GiB left to the cluster: kubelet evicts pods at 100 MiB", memoryLeave>>30),
 	}
 	c.Observed = message.F("%s tested, %s compared", size(r.Order.Memory), size(r.Tally.Compared))
 	whole := !slices.ContainsFunc(r.Order.CPUs, func(cpu int) bool { return r.Tally.Passes[cpu] == 0 })
@@ -83,7 +83,7 @@ func (r *Result) memory() check.Check {
 	default:
 		c.Status, c.Fix = check.Warn, message.T("Repeat the burn-in with more time, when the node has nothing else to do.")
 		if r.Tally.Memory != "" {
-			c.Evidence = []string{r.Tally.Memory}
+			c.Evidence = []message.Text{message.Verbatim(r.Tally.Memory)}
 		}
 	}
 	return r.dated(c)
@@ -93,20 +93,20 @@ func (r *Result) memory() check.Check {
 func (r *Result) disk() check.Check {
 	c := check.Check{
 		ID: "burn-in-disk", Title: message.T("Burn-in: disk"), Expected: message.T("what was written is read back, in at least one whole pass"),
-		Source: fmt.Sprintf("a file in /var/lib, at most %d GiB, at most %d GiB written in all", diskFile>>30, diskWrites>>30),
+		Source: message.F("a file in /var/lib, at most %d GiB, at most %d GiB written in all", diskFile>>30, diskWrites>>30),
 	}
 	c.Observed = message.F("%s written, %s read back and compared", size(r.Tally.Written), size(r.Tally.Read))
 	if !r.Tally.Direct {
-		c.Evidence = []string{"the file system has no O_DIRECT: the page cache was dropped instead"}
+		c.Evidence = []message.Text{message.T("the file system has no O_DIRECT: the page cache was dropped instead")}
 	}
 	switch wrong := r.Tally.Wrong[kindDisk]; {
 	case wrong > 0:
 		c.Status, c.Observed = check.Fail, message.F("%d blocks wrong, or not written or read at all", int(wrong))
 		c.Fix, c.Evidence = message.T("Replace the disk, or its cable."), r.told(kindDisk)
-	case r.NoDisk != "":
+	case r.NoDisk != (message.Text{}):
 		c.Status, c.Observed, c.Evidence = check.Skip, message.F("not looked at: %s", r.NoDisk), nil
 	case r.Tally.Disk != "":
-		c.Status, c.Observed = check.Skip, message.F("not looked at: %s", r.Tally.Disk)
+		c.Status, c.Observed = check.Skip, message.F("not looked at: %s", message.Verbatim(r.Tally.Disk))
 	case r.Tally.Read >= r.Order.File:
 		c.Status = check.Pass
 	default:
@@ -123,7 +123,7 @@ func (r *Result) judge(group string, c check.Check, none message.Text) check.Che
 	case len(before) == 0:
 		c.Status, c.Observed, c.Fix = check.Skip, none, message.Text{}
 	case len(rises) > 0:
-		c.Status, c.Observed, c.Evidence = check.Fail, message.F("more than before, or gone (-): %s", strings.Join(rises[:min(len(rises), 3)], "; ")), rises
+		c.Status, c.Observed, c.Evidence = check.Fail, message.F("more than before, or gone (-): %s", strings.Join(rises[:min(len(rises), 3)], "; ")), message.Lines(rises)
 	default:
 		c.Status, c.Observed, c.Fix = check.Pass, message.F("%d counters, none rose", len(before)), message.Text{}
 	}
@@ -134,7 +134,7 @@ func (r *Result) judge(group string, c check.Check, none message.Text) check.Che
 func (r *Result) throttling() check.Check {
 	c := r.judge(groupThrottle, check.Check{
 		ID: "burn-in-throttling", Title: message.T("Burn-in: CPU throttling"), Expected: message.T("no CPU slows down because of heat"),
-		Source: "/sys/devices/system/cpu/cpu*/thermal_throttle",
+		Source: message.T("/sys/devices/system/cpu/cpu*/thermal_throttle"),
 		Fix:    message.T("Check fans, heat sinks and air flow: at its site the machine may be hotter than here."),
 	}, message.T("not looked at: the kernel does not count it on this processor"))
 	if c.Status == check.Fail {
@@ -147,7 +147,7 @@ func (r *Result) throttling() check.Check {
 func (r *Result) temperature() check.Check {
 	c := check.Check{
 		ID: "burn-in-temperature", Title: message.T("Burn-in: highest temperature"), Status: check.Pass, Expected: message.T("below what each sensor calls high"),
-		Source: "/sys/class/hwmon: temp*_max, temp*_crit",
+		Source: message.T("/sys/class/hwmon: temp*_max, temp*_crit"),
 	}
 	if len(r.Hottest) == 0 {
 		c.Status, c.Observed = check.Skip, message.T("not looked at: the machine has no sensor that answers")
@@ -166,7 +166,7 @@ func (r *Result) temperature() check.Check {
 	slices.SortFunc(names, func(a, b string) int { return hotter(r.Hottest[a], r.Hottest[b], a, b) })
 	c.Observed = message.F("%s degrees Celsius: %s", fmt.Sprintf("%.0f", r.Hottest[names[0]].Celsius), names[0])
 	for _, name := range names {
-		c.Evidence = append(c.Evidence, fmt.Sprintf("%s: %.0f C", name, r.Hottest[name].Celsius))
+		c.Evidence = append(c.Evidence, message.F("%s: %.0f C", name, r.Hottest[name].Celsius))
 	}
 	if c.Status != check.Pass {
 		c.Fix = message.T("Check fans, heat sinks and air flow: at its site the machine may be hotter than here.")
@@ -195,10 +195,10 @@ func hotter(a, b sensor, nameA, nameB string) int {
 }
 
 // told are the faults of a kind that were kept.
-func (r *Result) told(kind string) (lines []string) {
+func (r *Result) told(kind string) (lines []message.Text) {
 	for _, line := range r.Tally.Told {
 		if what, is := strings.CutPrefix(line, kind+": "); is {
-			lines = append(lines, what)
+			lines = append(lines, message.Verbatim(what))
 		}
 	}
 	return lines
@@ -206,7 +206,7 @@ func (r *Result) told(kind string) (lines []string) {
 
 // dated says when and how long the burn-in was.
 func (r *Result) dated(c check.Check) check.Check {
-	c.Evidence = append(c.Evidence, fmt.Sprintf("burn-in of %s, ended at %s", span(r.For), r.At.UTC().Format(time.RFC3339)))
+	c.Evidence = append(c.Evidence, message.F("burn-in of %s, ended at %s", span(r.For), r.At.UTC().Format(time.RFC3339)))
 	return c
 }
 

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 )
 
 // What the burn-in takes of the machine. It must never have a pod evicted or an image removed: kubelet evicts pods when less than
@@ -39,7 +40,7 @@ func (r *Result) plan(m *host.Machine, d time.Duration) *os.File {
 	}
 	file, size, err := room(m)
 	if err != nil {
-		r.NoDisk = err.Error()
+		r.NoDisk = message.Detail(err)
 		return nil
 	}
 	r.Order.File, r.Order.Writes = size, diskWrites
@@ -73,7 +74,7 @@ func room(m *host.Machine) (*os.File, int64, error) {
 	}
 	size := fileFor(free, total)
 	if size == 0 {
-		return nil, 0, fmt.Errorf("%s has only %d MiB free, of %d", folder, free>>20, total>>20)
+		return nil, 0, message.Failed(message.F("%s has only %d MiB free, of %d", folder, free>>20, total>>20))
 	}
 	file, err := host.Scratch(m, folder)
 	if err != nil {

@@ -79,7 +79,7 @@ func TestQuietCounters(t *testing.T) {
 		if id == "burn-in-smart" || id == "burn-in-disk" && c.Status == check.Skip { // no smartctl; the disk of this machine may be full
 			want = check.Skip
 		}
-		if c.Status != want || c.Observed.String() == "" || c.Expected.String() == "" || c.Source == "" {
+		if c.Status != want || c.Observed.String() == "" || c.Expected.String() == "" || c.Source.String() == "" {
 			t.Errorf("%+v", c)
 		}
 	}
@@ -130,7 +130,7 @@ func TestFaultsOfTheLoad(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	if c := got["burn-in-cpu"]; c.Evidence[0] != "CPU 4: x" {
+	if c := got["burn-in-cpu"]; c.Evidence[0].String() != "CPU 4: x" {
 		t.Errorf("%+v", c)
 	}
 }

@@ -36,7 +36,7 @@ type Result struct {
 	Before  counted       `json:"before"`
 	After   counted       `json:"after"`
 	Hottest heat          `json:"hottest"`
-	NoDisk  string        `json:"noDisk,omitempty"` // why the disk was not tested
+	NoDisk  message.Text  `json:"noDisk,omitzero"` // why the disk was not tested
 }
 
 // late is how much longer than its time the load may take to end.
@@ -147,10 +147,16 @@ func apart(ctx context.Context, o Order, file *os.File, tell func(Tally) error) 
 	return unread
 }
 
+// kept is a result as it lies on the node: texts in English, and beside them which messages they are.
+type kept struct {
+	*Result
+	Messages message.Messages `json:"messages,omitempty"`
+}
+
 // Keep leaves the result on the node: the list goes on with it after each reboot.
 func (r *Result) Keep(m *host.Machine, stay string, now time.Time) error {
 	r.Stay, r.At = stay, now
-	data, err := json.Marshal(r)
+	data, err := json.Marshal(kept{r, message.Of(r)})
 	if err != nil {
 		return fmt.Errorf("encoding the result of the burn-in: %w", err)
 	}
@@ -162,12 +168,13 @@ const maxResult = 4 << 20
 
 // Kept is the result of a burn-in of this stay that took as long as it was asked for; nil where there is none, or none that can be read.
 func Kept(m *host.Machine, stay string) *Result {
-	var r Result
+	r := kept{Result: &Result{}}
 	data, _, err := m.ReadHead(layout.BurnInResult, maxResult)
 	if err != nil || json.Unmarshal(data, &r) != nil || r.Stay != stay || r.For != Asked(m, stay) || r.For == 0 || !r.Tally.Done {
 		return nil
 	}
-	return &r
+	message.Restore(r.Result, r.Messages)
+	return r.Result
 }
 
 // online are the CPUs that run, as the kernel lists them: "0-3,8".

@@ -30,10 +30,18 @@ func (s *Sheet) Limits(l hardware.Limits) hardware.Limits {
 		{&l.UEFI, one(s.Minimum.UEFI)},
 	} {
 		if b.want > b.to.Fail {
-			*b.to = hardware.Bound{Fail: b.want, Warn: max(b.want, b.to.Warn), Source: cmp.Or(s.Source, "order sheet "+s.Name)}
+			*b.to = hardware.Bound{Fail: b.want, Warn: max(b.want, b.to.Warn), Source: s.source()}
 		}
 	}
 	return l
+}
+
+// source is where the limits come from: what the sheet says of it, else its name.
+func (s *Sheet) source() message.Text {
+	if s.Source == "" {
+		return message.F("order sheet %s", s.Name)
+	}
+	return message.Data(s.Source)
 }
 
 func one(wanted bool) int64 {
@@ -77,7 +85,7 @@ func (s *Sheet) Checks(i *hardware.Inventory) []check.Check {
 }
 
 func (s *Sheet) check(id string, title, expected message.Text) check.Check {
-	return check.Check{ID: "order-" + id, Title: title, Expected: expected, Source: "order sheet " + s.Name}
+	return check.Check{ID: "order-" + id, Title: title, Expected: expected, Source: message.F("order sheet %s", s.Name)}
 }
 
 // text judges what the machine says of itself.
@@ -139,7 +147,7 @@ func (i Item) is(p hardwarePart) bool {
 // take what another one needs.
 func (*Sheet) parts(c check.Check, failed string, want []Item, have []hardwarePart) check.Check {
 	if failed != "" && len(have) == 0 { // a section can have an error and all its parts
-		c.Status, c.Observed = check.Skip, message.F("not looked at: %s", failed)
+		c.Status, c.Observed = check.Skip, message.F("not looked at: %s", message.Verbatim(failed))
 		return c
 	}
 	left := slices.Clone(have)
@@ -161,7 +169,7 @@ func (*Sheet) parts(c check.Check, failed string, want []Item, have []hardwarePa
 		}
 	}
 	for _, p := range have {
-		c.Evidence = append(c.Evidence, strings.TrimSpace(fmt.Sprintf("%s %d %s", p.model, p.size, p.firmware)))
+		c.Evidence = append(c.Evidence, message.Data(strings.TrimSpace(fmt.Sprintf("%s %d %s", p.model, p.size, p.firmware))))
 	}
 	if c.Status, c.Observed = check.Pass, message.F("%d, as ordered", len(have)); len(missing) > 0 {
 		c.Status, c.Observed = check.Fail, message.F("missing: %s", strings.Join(missing, "; "))

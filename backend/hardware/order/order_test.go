@@ -134,7 +134,7 @@ func TestProfiles(t *testing.T) {
 		if name == "sno" && l != base {
 			t.Errorf("sno is not what OpenShift asks for: %+v", l)
 		}
-		if name != "sno" && !strings.Contains(l.DiskGB.Source, s.Source) {
+		if name != "sno" && !strings.Contains(l.DiskGB.Source.String(), s.Source) {
 			t.Errorf("%s: the limit does not say where it comes from: %+v", name, l.DiskGB)
 		}
 	}

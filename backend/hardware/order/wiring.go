@@ -34,14 +34,14 @@ func Listening(c check.Check) bool { return slices.Contains(c.Evidence, listenin
 // itself.
 func Unlinked(c check.Check) bool { return slices.Contains(c.Evidence, unlinked) }
 
-const (
-	listening = "listening"
-	unlinked  = "no link"
+var (
+	listening = message.T("listening")
+	unlinked  = message.T("no link")
 )
 
 // Wiring is where the cables of a machine have to go.
 type Wiring struct {
-	By    string // what says so: "order sheet A-17", "site config"
+	By    message.Text // what says so: "order sheet A-17", "site config"
 	Ports []Port
 }
 
@@ -50,7 +50,7 @@ func (s *Sheet) Wiring() Wiring {
 	if s == nil {
 		return Wiring{}
 	}
-	return Wiring{By: "order sheet " + s.Name, Ports: s.Ports}
+	return Wiring{By: message.F("order sheet %s", s.Name), Ports: s.Ports}
 }
 
 // Checks compares where the cables go with where they have to, a check for each port. A port that is not seen may be that of a card
@@ -102,12 +102,12 @@ func judge(c check.Check, p Port, here Cable, elsewhere string) check.Check {
 		c.Status, c.Fix = check.Fail, message.F("Move the cable from %s to %s.", elsewhere, here.NIC)
 	case !here.Up && !here.Link:
 		c.Status, c.Observed = check.Skip, message.F("not looked at: %s is switched off", here.NIC)
-		c.Evidence = []string{unlinked}
+		c.Evidence = []message.Text{unlinked}
 	case !here.Link:
 		c.Status, c.Fix = check.Fail, message.F("Plug the cable from %s into %s, or switch that port on.", p.words(), here.NIC)
-		c.Evidence = []string{unlinked}
+		c.Evidence = []message.Text{unlinked}
 	case !here.heard() && here.Listened < ListenFor:
-		c.Status, c.Observed, c.Evidence = check.Skip, message.T("not looked at yet: waiting for the switch to announce itself"), []string{listening}
+		c.Status, c.Observed, c.Evidence = check.Skip, message.T("not looked at yet: waiting for the switch to announce itself"), []message.Text{listening}
 	case !here.heard():
 		c.Status, c.Observed = check.Skip, message.T("not looked at: there is a link, but the switch does not announce itself (LLDP)")
 	case placed && !p.end(here):

@@ -126,7 +126,7 @@ func (g *gathering) staticPod(m *host.Machine, path string, need Need) {
 	if pod.Metadata.Namespace == "" {
 		pod.Metadata.Namespace = "default"
 	}
-	g.addPod(pod.Spec, Needer{Who: "static pod " + pod.Metadata.Namespace + "/" + pod.Metadata.Name, Need: need, Source: "static-pods"})
+	g.addPod(pod.Spec, Needer{Who: staticPod + pod.Metadata.Namespace + "/" + pod.Metadata.Name, Need: need, Source: "static-pods"})
 }
 
 // pause notes the image that each pod begins with: of the settings that the next start of CRI-O will read, and of the one that
@@ -151,7 +151,7 @@ func (g *gathering) pause(ctx context.Context, p Place, s *store) {
 		}
 	}
 	if image != "" {
-		g.add(use{image, Needer{Who: "pause image of CRI-O", Need: Boot, Source: "crio"}})
+		g.add(use{image, Needer{Who: pauseImage, Need: Boot, Source: "crio"}})
 	}
 	if s.rt == nil || !s.read {
 		return
@@ -161,6 +161,6 @@ func (g *gathering) pause(ctx context.Context, p Place, s *store) {
 	case err != nil:
 		g.fail("crio", err)
 	case running != "" && running != image:
-		g.add(use{running, Needer{Who: "pause image of CRI-O as it runs", Need: Boot, Source: "crio"}})
+		g.add(use{running, Needer{Who: pauseRunning, Need: Boot, Source: "crio"}})
 	}
 }

@@ -71,7 +71,7 @@ func (g *gathering) readPayload(ctx context.Context, s *store, image string, o O
 		g.payload = append(g.payload, tag.From.Name)
 		g.mu.Unlock()
 		if o.Payload {
-			g.add(use{tag.From.Name, Needer{Who: "release payload", Need: Run, Source: "release"}})
+			g.add(use{tag.From.Name, Needer{Who: payload, Need: Run, Source: "release"}})
 		}
 	}
 	return nil

@@ -49,7 +49,7 @@ func (g *gathering) units(m *host.Machine) {
 		u := unit{name: filepath.Base(path), vars: map[string]string{}}
 		for key, value := range settings(string(g.read(m, "units", path))) {
 			if key == "Image" {
-				g.add(use{expand(value, u.vars), Needer{Who: "unit " + u.name, Need: Boot, Source: "units"}})
+				g.add(use{expand(value, u.vars), Needer{Who: ofUnit + u.name, Need: Boot, Source: "units"}})
 			}
 		}
 	}

@@ -27,7 +27,7 @@ var made = time.Date(2026, time.November, 21, 12, 34, 56, 0, time.UTC)
 // document is a report as the code makes it.
 func document() *report.Document {
 	checks := []check.Check{
-		{ID: "hw-cpu", Title: message.T("Processor threads (vCPU)"), Status: check.Pass, Observed: message.T("16 threads"), Expected: message.T("8"), Source: "OpenShift 4.18", Evidence: []string{"model name: x"}},
+		{ID: "hw-cpu", Title: message.T("Processor threads (vCPU)"), Status: check.Pass, Observed: message.T("16 threads"), Expected: message.T("8"), Source: message.Data("OpenShift 4.18"), Evidence: []message.Text{message.Data("model name: x")}},
 		{ID: "hw-tpm", Title: message.T("Security chip (TPM)"), Status: check.Waived, Observed: message.T("none"), Waiver: &check.Waiver{By: "J. M\u00fcller", Reason: "ordered <b>without</b>"}},
 		{ID: "hw-rtc", Title: message.T("Hardware clock"), Status: check.Skip, Fix: message.T("look at it")},
 	}

@@ -1,0 +1,56 @@
+package message
+
+import (
+	"slices"
+	"strings"
+)
+
+// Technical is the English format of a technical detail. English shows it alone; every other language says with it that it is one,
+// and leaves it as the system or another program wrote it.
+const Technical = "%[1]s"
+
+// Verbatim is a technical detail: what the system, another program or a record says, in English or in its own words.
+func Verbatim(text string) Text { return F(Technical, text) }
+
+// Detail is what an error says: a technical detail, and nothing for no error. One that is a message itself, such as one of Failed, is
+// that message.
+func Detail(err error) Text {
+	if err == nil {
+		return Text{}
+	}
+	if is, ok := err.(interface{ Message() Text }); ok { //nolint:errorlint // what wraps it says more than it does
+		return is.Message()
+	}
+	return Verbatim(err.Error())
+}
+
+// failed is an error that is a message.
+type failed struct{ text Text }
+
+// Failed is an error with a sentence that a person reads as the reason of something.
+func Failed(text Text) error { return failed{text} }
+
+// Error is the sentence in English.
+func (f failed) Error() string { return f.text.english }
+
+// Message is the sentence.
+func (f failed) Message() Text { return f.text }
+
+// Lines are lines that no language changes: names, addresses, paths.
+func Lines(lines []string) []Text { return texts(lines, Data) }
+
+// Verbatims are technical details, a line each.
+func Verbatims(lines []string) []Text { return texts(lines, Verbatim) }
+
+func texts(lines []string, text func(string) Text) []Text {
+	all := make([]Text, len(lines))
+	for i, line := range lines {
+		all[i] = text(line)
+	}
+	return all
+}
+
+// Sort puts texts in the order of their English.
+func Sort(texts []Text) {
+	slices.SortFunc(texts, func(a, b Text) int { return strings.Compare(a.english, b.english) })
+}
