@@ -3,7 +3,6 @@ package steps
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -68,12 +67,12 @@ func (s *Clock) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	s.seen(node.Now())
 	_, v := s.judge(ctx, node)
 	changes := s.planWait(ctx, node, v)
-	if v.Ahead == 0 || v.Reject != "" || !host.HasKubelet(node.Host) {
+	if v.Ahead == 0 || v.Reject != (message.Text{}) || !host.HasKubelet(node.Host) {
 		return Plan{Changes: changes}, nil
 	}
 	now := node.Now()
 	change := Change{What: message.T("Clock"), Old: message.Data(clockTime(now)), New: message.F("%s, after %s", clockTime(now.Add(v.Ahead)), v.From)}
-	if v.Ask != "" {
+	if v.Ask != (message.Text{}) {
 		change.New = message.F("%s; asks first", change.New)
 	}
 	return Plan{Changes: append(changes, change)}, nil
@@ -98,10 +97,10 @@ func (s *Clock) Run(ctx context.Context, node *backend.Node, report Report) erro
 	if !host.HasKubelet(node.Host) {
 		return nil // someone's laptop keeps its own time
 	}
-	if v.Ahead == 0 || v.Reject != "" {
+	if v.Ahead == 0 || v.Reject != (message.Text{}) {
 		return stillWrong(v)
 	}
-	if v.Ask != "" {
+	if v.Ask != (message.Text{}) {
 		yes, err := s.ask(ctx, node, report, v)
 		if err != nil || !yes {
 			return err
@@ -131,7 +130,7 @@ func (s *Clock) done(report Report) error {
 
 // stillWrong refuses to go on with a time at which the cluster cannot work.
 func stillWrong(v clock.Verdict) error {
-	if v.Wrong == "" {
+	if v.Wrong == (message.Text{}) {
 		return nil
 	}
 	return &Problem{
@@ -168,7 +167,7 @@ func (s *Clock) judge(ctx context.Context, node *backend.Node) ([]clock.Offset, 
 	bounds := clock.Signed(node.Host, left(node.Host))
 	offsets := clock.Query(ctx, servers, node.Now)
 	v := clock.Judge(offsets, node.Now(), bounds)
-	if v.From != "" || v.Reject != "" {
+	if v.From != (message.Text{}) || v.Reject != (message.Text{}) {
 		return offsets, v
 	}
 	if ahead, ok := s.typedAhead(node.Now()); ok {
@@ -227,29 +226,29 @@ func clockCheck(offsets []clock.Offset, v clock.Verdict, named bool) Check {
 		ch.Evidence = append(ch.Evidence, line)
 	}
 	switch {
-	case v.Reject != "":
+	case v.Reject != (message.Text{}):
 		ch.Status, ch.Observed = check.Warn, message.F("the time servers are not believed: %s", v.Reject)
 		ch.Fix = message.T("Check which time servers the site has; one of them tells a wrong time.")
-	case v.From == "" && v.Wrong == "" && !named:
+	case v.From == (message.Text{}) && v.Wrong == (message.Text{}) && !named:
 		ch.Status, ch.Observed = check.Skip, message.T("time server absent, not needed: the machine keeps its own time, which can be right")
 		ch.Fix = message.T("Compare the time with your watch; type it where it is wrong.")
-	case v.From == "" && v.Wrong == "":
+	case v.From == (message.Text{}) && v.Wrong == (message.Text{}):
 		ch.Status, ch.Observed = check.Warn, message.T("no time server answers; the machine's time can be right")
 		ch.Fix = message.T("Compare the time with your watch; type it where it is wrong, or give a time server.")
-	case v.From == "":
+	case v.From == (message.Text{}):
 		ch.Status, ch.Observed = check.Fail, message.F("no time server answers, and the machine's time is wrong: %s", v.Wrong)
 		ch.Fix = message.T("Give a time server that answers, or type the time (UTC).")
 	case v.Ahead != 0:
 		ch.Status, ch.Observed = check.Warn, message.F("off by %s after %s", clock.Describe(v.Ahead), v.From)
 		ch.Fix = message.T("None needed: Touchdown sets it.")
-		if v.Ask != "" {
+		if v.Ask != (message.Text{}) {
 			ch.Fix = message.T("Compare the time with your watch; Touchdown asks before it sets it.")
 		}
 	default:
 		ch.Observed = message.F("right, after %s", v.From)
 	}
 	if len(v.Strays) > 0 {
-		ch.Observed = message.F("%s; %s", ch.Observed, strings.Join(v.Strays, ", "))
+		ch.Observed = message.F("%s; %s", ch.Observed, message.Join(v.Strays, ", "))
 		if ch.Status == check.Pass {
 			ch.Status, ch.Fix = check.Warn, message.T("Have the site's administrator look at the time server that is wrong.")
 		}
@@ -269,7 +268,7 @@ func batteryCheck(node *backend.Node) Check {
 		return ch
 	}
 	off := battery.Sub(node.Now())
-	ch.Observed = message.Data(clock.Describe(off))
+	ch.Observed = clock.Describe(off)
 	if off.Abs() > 5*time.Minute {
 		ch.Status, ch.Fix = check.Warn, message.T("None needed now: Touchdown sets it with the clock. If it is wrong again after a power cut, change the battery.")
 	}

@@ -14,7 +14,7 @@ import (
 // waitsInVain tells whether each boot would wait for a time server that the site does not have. A machine whose systemd cannot be asked
 // keeps what it does: no landing fails for three minutes of a boot.
 func (s *Clock) waitsInVain(ctx context.Context, node *backend.Node, v clock.Verdict) bool {
-	if s.named(node) || v.From != "" && !v.Typed || !host.HasKubelet(node.Host) {
+	if s.named(node) || v.From != (message.Text{}) && !v.Typed || !host.HasKubelet(node.Host) {
 		return false
 	}
 	waits, err := clock.BootWaits(ctx, node.Host)

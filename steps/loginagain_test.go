@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/hub"
@@ -119,7 +120,7 @@ func TestTheSecondLanding(t *testing.T) {
 	if ch := third.checks["kubeadmin"]; ch.Status != check.Skip || !strings.Contains(ch.Observed.String(), "owner has changed") {
 		t.Errorf("the check is %+v", ch)
 	}
-	if got, err := s.Give(t.Context(), node, third, handout.Ask{Password: true}, nil); err != nil || got.Password != "" || got.Why == "" {
+	if got, err := s.Give(t.Context(), node, third, handout.Ask{Password: true}, nil); err != nil || got.Password != "" || got.Why == (message.Text{}) {
 		t.Errorf("in the place of the owner's a console is given another: %v", err)
 	}
 	if err := s.Undo(t.Context(), node, first); err != nil || !opens(t, node, ownersWord) || len(api.Changes()) > 0 ||

@@ -10,6 +10,7 @@ import (
 	"touchdown/backend/hub"
 	"touchdown/backend/kube"
 	"touchdown/backend/login"
+	"touchdown/backend/message"
 	"touchdown/steps/handout"
 )
 
@@ -20,7 +21,7 @@ func (s *siteLogin) Give(ctx context.Context, node *backend.Node, report Report,
 		ask.Password = false
 		got, err := s.give(ctx, node, node.Kube, report, ask, last)
 		if got != nil {
-			got.Why, got.Password = "The site config does not let consoles show the password (spec.credentials.show).", ""
+			got.Why, got.Password = message.T("The site config does not let consoles show the password (spec.credentials.show)."), ""
 		}
 		return got, err
 	}
@@ -75,7 +76,7 @@ func (s *siteLogin) givePassword(ctx context.Context, c *kube.Cluster, report Re
 	if err != nil {
 		return err
 	}
-	if got.Why = s.unreplaced(k).String(); got.Why != "" {
+	if got.Why = s.unreplaced(k); got.Why != (message.Text{}) {
 		return nil
 	}
 	if got.Password = last; last != "" && k.Accepts(last) {

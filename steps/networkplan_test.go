@@ -36,7 +36,7 @@ func TestTheReviewTellsWhatIsAbsent(t *testing.T) {
 // TestAFaultNamesItsField: a technician knows the fields of the page, not the keys of the site config.
 func TestAFaultNamesItsField(t *testing.T) {
 	s := &NetworkEntry{Site: site.New()}
-	c := s.faultCheck([]network.Fault{{Path: "spec.network.ipv4.gateway", Text: "it cannot be reached"}})
+	c := s.faultCheck([]network.Fault{{Path: "spec.network.ipv4.gateway", Text: message.T("it cannot be reached")}})
 	if got := c.Observed.String(); got != "IPv4 gateway: it cannot be reached" {
 		t.Errorf("told as %q", got)
 	}

@@ -60,7 +60,7 @@ func (s *Trust) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	}
 	var paths []string
 	for _, f := range files {
-		if f.Held == "" {
+		if f.Held == (message.Text{}) {
 			paths = append(paths, f.Path)
 		}
 	}
@@ -81,7 +81,7 @@ func (s *Trust) Run(ctx context.Context, node *backend.Node, report Report) erro
 		return fmt.Errorf("writing the site's authorities: %w", err)
 	}
 	for _, f := range files {
-		if f.Held != "" {
+		if f.Held != (message.Text{}) {
 			report.Say(message.F("%s is not written here: %s.", f.Path, f.Held))
 		}
 	}
@@ -148,7 +148,7 @@ func (s *Trust) bundle() string {
 }
 
 func held(files []trust.File) int {
-	return len(slices.DeleteFunc(slices.Clone(files), func(f trust.File) bool { return f.Held == "" }))
+	return len(slices.DeleteFunc(slices.Clone(files), func(f trust.File) bool { return f.Held == (message.Text{}) }))
 }
 
 // fileOriginals are the files that a step saves, in the order of its changes.

@@ -77,7 +77,7 @@ func logInLines(got *handout.LogIn, w int, closing string) []string {
 	}
 	lines = append(lines, hang(t("logIn.api", got.API), w, "", 13)...)
 	lines = append(lines, t("logIn.user", got.User))
-	if got.Why != "" {
+	if show(got.Why) != "" {
 		lines = append(lines, hang(t("logIn.none", got.Why), w, "", 13)...)
 	} else {
 		lines = append(append(lines, t("logIn.password", got.Password), ""), wrap(strings.TrimSpace(t("logIn.alone")+" "+closing), w, "")...)

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"touchdown/backend/message"
 	"touchdown/steps/engine"
 	"touchdown/steps/handout"
 )
@@ -64,7 +65,7 @@ func TestNoLogInWithoutControl(t *testing.T) {
 // TestLogInThatCannotBeGiven says why, and what there is.
 func TestLogInThatCannotBeGiven(t *testing.T) {
 	b := newBench(t, 80, 24, finished)
-	b.fake.logIn = &handout.LogIn{API: "https://api.example.com:6443", User: "kubeadmin", Why: "The cluster's owner has removed kubeadmin."}
+	b.fake.logIn = &handout.LogIn{API: "https://api.example.com:6443", User: "kubeadmin", Why: message.Data("The cluster's owner has removed kubeadmin.")}
 	b.press("g")
 	b.shows("Password     none: The cluster's owner has removed kubeadmin.")
 	b.press("enter", "g")

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 )
 
 // The node's own certificates. Each was made in the past, and the long-lived ones end the time in which this cluster can work
@@ -23,7 +24,7 @@ const bootstrap = "/etc/kubernetes/kubeconfig"
 
 // Signed reads the bounds from the node's certificates. left is when the machine left the factory; zero where that is not known.
 func Signed(m *host.Machine, left time.Time) Bounds {
-	b := Bounds{NotBefore: left, After: "this machine left the factory"}
+	b := Bounds{NotBefore: left, After: message.T("this machine left the factory")}
 	certs := func(path string) []*x509.Certificate {
 		data, err := m.ReadFile(path)
 		if err != nil {
@@ -46,7 +47,7 @@ func Signed(m *host.Machine, left time.Time) Bounds {
 	// A bundle holds old and new authorities: the last one to end decides.
 	for _, cert := range long {
 		if cert.NotAfter.After(b.NotAfter) {
-			b.NotAfter, b.Until = cert.NotAfter, "the last of the cluster's authorities ends"
+			b.NotAfter, b.Until = cert.NotAfter, message.T("the last of the cluster's authorities ends")
 		}
 	}
 	return b
@@ -55,7 +56,7 @@ func Signed(m *host.Machine, left time.Time) Bounds {
 func (b *Bounds) made(certs []*x509.Certificate) {
 	for _, cert := range certs {
 		if cert.NotBefore.After(b.NotBefore) {
-			b.NotBefore, b.After = cert.NotBefore, "a certificate of this node was made"
+			b.NotBefore, b.After = cert.NotBefore, message.T("a certificate of this node was made")
 		}
 	}
 }

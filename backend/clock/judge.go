@@ -1,9 +1,10 @@
 package clock
 
 import (
-	"fmt"
 	"slices"
 	"time"
+
+	"touchdown/backend/message"
 )
 
 // Limits of what is done without asking.
@@ -30,30 +31,30 @@ type Offset struct {
 
 // Bounds are times between which the present must lie, after what was signed for this machine.
 type Bounds struct {
-	NotBefore, NotAfter time.Time // zero: not known
-	After, Until        string    // where they come from
+	NotBefore, NotAfter time.Time    // zero: not known
+	After, Until        message.Text // where they come from
 }
 
 // Allows says why the present cannot be t; "" when it can.
-func (b Bounds) Allows(t time.Time) string {
+func (b Bounds) Allows(t time.Time) message.Text {
 	switch {
 	case !b.NotBefore.IsZero() && t.Before(b.NotBefore):
-		return fmt.Sprintf("%s is before %s, when %s", stamp(t), stamp(b.NotBefore), b.After)
+		return message.F("%s is before %s, when %s", stamp(t), stamp(b.NotBefore), b.After)
 	case !b.NotAfter.IsZero() && t.After(b.NotAfter):
-		return fmt.Sprintf("%s is after %s, when %s", stamp(t), stamp(b.NotAfter), b.Until)
+		return message.F("%s is after %s, when %s", stamp(t), stamp(b.NotAfter), b.Until)
 	}
-	return ""
+	return message.Text{}
 }
 
 // Verdict is what to do about the clock.
 type Verdict struct {
-	Ahead  time.Duration // by how much to move the clock; 0: leave it
-	Ask    string        // a person has to agree; why
-	From   string        // who tells the time: "2 of 3 time servers"
-	Typed  bool          // a person does
-	Strays []string      // sources that tell another time than most
-	Wrong  string        // why the machine's own time cannot be right; "" when it can
-	Reject string        // why the sources' time is not believed; "" when it is
+	Ahead  time.Duration  // by how much to move the clock; 0: leave it
+	Ask    message.Text   // a person has to agree; why
+	From   message.Text   // who tells the time: "2 of 3 time servers"
+	Typed  bool           // a person does
+	Strays []message.Text // sources that tell another time than most
+	Wrong  message.Text   // why the machine's own time cannot be right; "" when it can
+	Reject message.Text   // why the sources' time is not believed; "" when it is
 }
 
 // Judge decides by the majority of the sources that answered. A time outside the bounds is not believed, whoever tells it.
@@ -65,26 +66,26 @@ func Judge(offsets []Offset, now time.Time, bounds Bounds) Verdict {
 	}
 	group := majority(good)
 	if 2*len(group) <= len(good) {
-		v.Reject = fmt.Sprintf("the %d time servers contradict each other", len(good))
+		v.Reject = message.F("the %d time servers contradict each other", len(good))
 		return v
 	}
 	for _, o := range good {
 		if !slices.Contains(group, o) {
-			v.Strays = append(v.Strays, fmt.Sprintf("%s tells %s", o.Source, describe(o.Ahead-median(group))))
+			v.Strays = append(v.Strays, message.F("%s tells %s", o.Source, describe(o.Ahead-median(group))))
 		}
 	}
-	v.From = fmt.Sprintf("%d of %d time servers", len(group), len(good))
+	v.From = message.F("%d of %d time servers", len(group), len(good))
 	if len(good) == 1 {
-		v.From = "the time server " + good[0].Source
+		v.From = message.F("the time server %s", good[0].Source)
 	}
 	return v.move(median(group), now, bounds)
 }
 
 // Typed decides on a time that a person gave, which needs no second answer.
 func Typed(ahead time.Duration, now time.Time, bounds Bounds) Verdict {
-	v := Verdict{Wrong: bounds.Allows(now), From: "the time that was typed", Typed: true}
+	v := Verdict{Wrong: bounds.Allows(now), From: message.T("the time that was typed"), Typed: true}
 	v = v.move(ahead, now, bounds)
-	v.Ask = ""
+	v.Ask = message.Text{}
 	return v
 }
 
@@ -92,14 +93,14 @@ func (v Verdict) move(ahead time.Duration, now time.Time, bounds Bounds) Verdict
 	if ahead.Abs() < Fine {
 		return v
 	}
-	if why := bounds.Allows(now.Add(ahead)); why != "" {
+	if why := bounds.Allows(now.Add(ahead)); why != (message.Text{}) {
 		v.Reject = why
 		return v
 	}
 	v.Ahead = ahead
 	// A clock that is surely wrong is set to a time that can be right, however far that is.
-	if v.Wrong == "" && (ahead > MaxForward || ahead < -MaxBack) {
-		v.Ask = fmt.Sprintf("%s says that the clock is wrong by %s", v.From, describe(ahead))
+	if v.Wrong == (message.Text{}) && (ahead > MaxForward || ahead < -MaxBack) {
+		v.Ask = message.F("%s says that the clock is wrong by %s", v.From, describe(ahead))
 	}
 	return v
 }
@@ -124,24 +125,24 @@ func majority(offsets []Offset) []Offset {
 func median(sorted []Offset) time.Duration { return sorted[len(sorted)/2].Ahead }
 
 // describe tells an offset in the unit that fits it: "+3 days 0 h", "-2.1 s".
-func describe(d time.Duration) string {
+func describe(d time.Duration) message.Text {
 	sign := "+"
 	if d < 0 {
 		sign = "-"
 	}
 	switch abs := d.Abs(); {
 	case abs < time.Minute:
-		return fmt.Sprintf("%s%.3f s", sign, abs.Seconds())
+		return message.F("%s%.3f s", sign, abs.Seconds())
 	case abs < 2*time.Hour:
-		return fmt.Sprintf("%s%d min", sign, int(abs.Minutes()))
+		return message.F("%s%d min", sign, int(abs.Minutes()))
 	case abs < 48*time.Hour:
-		return fmt.Sprintf("%s%d h", sign, int(abs.Hours()))
+		return message.F("%s%d h", sign, int(abs.Hours()))
 	default:
-		return fmt.Sprintf("%s%d days", sign, int(abs.Hours()/24))
+		return message.F("%s%d days", sign, int(abs.Hours()/24))
 	}
 }
 
 // Describe tells an offset in plain words.
-func Describe(d time.Duration) string { return describe(d) }
+func Describe(d time.Duration) message.Text { return describe(d) }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }

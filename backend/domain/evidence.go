@@ -181,8 +181,8 @@ func (e *evidence) notRolledOut(oauth string) message.Text {
 	if why := e.unread(); why.String() != "" {
 		return why
 	}
-	if why := e.revisions.Pending(0); why != "" {
-		return message.Data(why)
+	if why := e.revisions.Pending(0); why != (message.Text{}) {
+		return why
 	}
 	if !e.newest || !slices.EqualFunc(e.wanted, e.running, named.equal) {
 		return message.T("a revision of the API server with the newest configuration")

@@ -3,33 +3,34 @@ package kube
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"strings"
 	"time"
+
+	"touchdown/backend/message"
 )
 
 // Ready asks the API once whether it is ready, and says why it is not.
-func (c *Cluster) Ready(ctx context.Context) (ready bool, why string) {
+func (c *Cluster) Ready(ctx context.Context) (ready bool, why message.Text) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	body, err := c.Core.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
 	var refused *net.OpError
 	switch {
 	case err == nil && string(body) == "ok":
-		return true, ""
+		return true, message.Text{}
 	case errors.As(err, &refused):
-		return false, "it does not answer yet"
-	case err != nil && failing(string(body)) != "":
-		return false, "not ready: " + failing(string(body))
+		return false, message.T("it does not answer yet")
+	case err != nil && failing(string(body)) != (message.Text{}):
+		return false, message.F("not ready: %s", failing(string(body)))
 	case err != nil:
-		return false, firstLine(err.Error())
+		return false, message.Verbatim(firstLine(err.Error()))
 	}
-	return false, fmt.Sprintf("it says %s", strings.TrimSpace(string(body)))
+	return false, message.F("it says %s", strings.TrimSpace(string(body)))
 }
 
 // failing names what /readyz marks with [-], the first three of it: the rest does not fit on a line of a console.
-func failing(body string) string {
+func failing(body string) message.Text {
 	var names []string
 	for line := range strings.Lines(body) {
 		if name, marked := strings.CutPrefix(line, "[-]"); marked {
@@ -38,7 +39,7 @@ func failing(body string) string {
 		}
 	}
 	if more := len(names) - 3; more > 0 {
-		names = append(names[:3], fmt.Sprintf("%d more", more))
+		return message.F("%s, %d more", strings.Join(names[:3], ", "), more)
 	}
-	return strings.Join(names, ", ")
+	return message.Data(strings.Join(names, ", "))
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"touchdown/backend/message"
+
 	operatorv1 "github.com/openshift/api/operator/v1"
 	corev1 "k8s.io/api/core/v1"
 )
@@ -44,16 +46,16 @@ func RevisionsOf(ks *operatorv1.KubeAPIServer, pods []corev1.Pod) Revisions {
 
 // Pending says why the roll-out is not over; "" when it is. after is the newest revision from before a change: while there is
 // no newer one, "done" is old news. 0 takes any.
-func (r Revisions) Pending(after int32) string {
+func (r Revisions) Pending(after int32) message.Text {
 	switch {
 	case after > 0 && r.Latest <= after:
-		return fmt.Sprintf("the API server's revision after %d", after)
+		return message.F("the API server's revision after %d", after)
 	case r.Current != r.Latest:
-		return fmt.Sprintf("revision %d of the API server, which is at %d", r.Latest, r.Current)
+		return message.F("revision %d of the API server, which is at %d", r.Latest, r.Current)
 	case r.Target != 0 && r.Target != r.Current:
-		return fmt.Sprintf("revision %d of the API server", r.Target)
+		return message.F("revision %d of the API server", r.Target)
 	}
-	return ""
+	return message.Text{}
 }
 
 // Fell reports whether a revision newer than after failed and is still the one to reach.

@@ -228,7 +228,7 @@ func (f *family) automatic() bool {
 func (c *changes) rules(reserved []Reserved, own []netip.Prefix) error {
 	var addresses []Reserved
 	for _, p := range own {
-		addresses = append(addresses, Reserved{"the node's own", netip.PrefixFrom(p.Addr(), p.Addr().BitLen())})
+		addresses = append(addresses, Reserved{nodesOwn, netip.PrefixFrom(p.Addr(), p.Addr().BitLen())})
 	}
 	for _, r := range c.Rules.Config {
 		if r.State == "absent" {

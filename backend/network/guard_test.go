@@ -194,7 +194,7 @@ func TestADocumentChangesTheSitesOwn(t *testing.T) {
 				t.Errorf("is refused: %v", faults)
 			}
 			for _, f := range faults {
-				if strings.Contains(f.Text, "sesame") || f.Path != "spec.networkConfig" {
+				if strings.Contains(f.Text.String(), "sesame") || f.Path != "spec.networkConfig" {
 					t.Errorf("says %+v", f)
 				}
 			}

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"touchdown/backend/message"
 )
 
 // The ends of a network's name by which the two families are told apart.
@@ -23,4 +25,25 @@ func Inside(named map[string]string) []Reserved {
 		return slices.ContainsFunc(own, func(o Reserved) bool { return o.Name == r.Name && o.Prefix.Addr().Is4() == r.Prefix.Addr().Is4() })
 	}
 	return append(slices.DeleteFunc(slices.Clone(OVNDefaults), instead), own...)
+}
+
+// Networks of the node itself, as Reserved.Name has them.
+const (
+	nodesOwn      = "the node's own"
+	nodesInternal = "the node's internal"
+)
+
+// text is whose network it is, before the word "network". OVN's are called by their names in every language.
+func (r Reserved) text() message.Text {
+	switch r.Name {
+	case nodesOwn:
+		return message.T(nodesOwn)
+	case nodesInternal:
+		return message.T(nodesInternal)
+	case "cluster network":
+		return message.T("the cluster's")
+	case "service network":
+		return message.T("the services'")
+	}
+	return message.Data(r.Name)
 }

@@ -36,7 +36,7 @@ func addressed(own host.Own, value string) bool {
 func ownReserved(own host.Own) []Reserved {
 	var all []Reserved
 	for _, a := range own {
-		all = append(all, Reserved{"the node's internal", netip.PrefixFrom(a, a.BitLen())})
+		all = append(all, Reserved{nodesInternal, netip.PrefixFrom(a, a.BitLen())})
 	}
 	return all
 }

@@ -125,7 +125,7 @@ func saidOf(t *testing.T, text []byte) (said []string) {
 	f := &faults{facts: facts, s: Settings{Raw: text, Own: host.DefaultOwn}}
 	f.raw(t.Context(), &Network{host: hosttest.New(t).Machine, library: nmstateLibrary{}})
 	for _, fault := range f.all {
-		said = append(said, fault.Text)
+		said = append(said, fault.Text.String())
 	}
 	_, _, err := readDocument(text, nil)
 	tell(err)

@@ -7,17 +7,19 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"touchdown/backend/message"
 )
 
 // Fault is one thing that is wrong with settings.
 type Fault struct {
-	Path string // of the value in the site config: "spec.network.ipv4.gateway"
-	Text string // what is wrong, and how it would be right
+	Path string       // of the value in the site config: "spec.network.ipv4.gateway"
+	Text message.Text // what is wrong, and how it would be right
 }
 
 // Reserved is a network that the site's must not overlap.
 type Reserved struct {
-	Name   string
+	Name   string // as the note of them has it: "OVN join"; else by what it is: nodesOwn
 	Prefix netip.Prefix
 }
 
@@ -60,8 +62,8 @@ type faults struct {
 	s     Settings
 }
 
-func (f *faults) add(path, format string, a ...any) {
-	f.all = append(f.all, Fault{"spec." + path, fmt.Sprintf(format, a...)})
+func (f *faults) add(path string, text message.Text) {
+	f.all = append(f.all, Fault{"spec." + path, text})
 }
 
 // Validate judges settings by rules that look at several values or at this machine; what one value alone can be is the
@@ -69,7 +71,7 @@ func (f *faults) add(path, format string, a ...any) {
 func (n *Network) Validate(ctx context.Context, s Settings, facts Facts) []Fault {
 	f := &faults{facts: facts, s: s.Resolve(facts.Now)}
 	if n.host.Exists(customised) {
-		f.add("network", "br-ex of this node is made from /etc/nmstate/openshift and not by configure-ovs; change it there")
+		f.add("network", message.T("br-ex of this node is made from /etc/nmstate/openshift and not by configure-ovs; change it there"))
 	}
 	if len(s.Raw) > 0 {
 		f.raw(ctx, n)
@@ -80,7 +82,7 @@ func (n *Network) Validate(ctx context.Context, s Settings, facts Facts) []Fault
 	f.family("network.ipv6", f.s.IPv6, true)
 	f.servers()
 	if !reachable(f.s.IPv4) && !reachable(f.s.IPv6) {
-		f.add("network.ipv4.method", "with IPv4 and IPv6 both off the node would have no address at the site; choose one")
+		f.add("network.ipv4.method", message.T("with IPv4 and IPv6 both off the node would have no address at the site; choose one"))
 	}
 	return f.all
 }
@@ -92,23 +94,23 @@ func (f *faults) devices() {
 	case bonded:
 		f.bond()
 	case f.s.Interface == "":
-		f.add("network.interface", "no port is in use now; choose one")
+		f.add("network.interface", message.T("no port is in use now; choose one"))
 	default:
 		f.port("network.interface", f.s.Interface)
 	}
 	if v := f.s.VLAN; v < 0 || v > 4094 {
-		f.add("network.vlanID", "%d is no VLAN; they are 1 to 4094", v)
+		f.add("network.vlanID", message.F("%d is no VLAN; they are 1 to 4094", v))
 	}
 	f.mtu("network.mtu", fmt.Sprintf("%d bytes", f.s.MTU), f.s.MTU, true)
 	// The kernel's names of interfaces have at most 15 characters.
 	if name := f.s.device(); len(name) > 15 {
-		f.add("network.vlanID", "the name %s would be too long for an interface", name)
+		f.add("network.vlanID", message.F("the name %s would be too long for an interface", name))
 	}
 }
 
 func (f *faults) port(path, name string) {
 	if forbidden.MatchString(name) {
-		f.add(path, "%s is OpenShift's own; give the port below it", name)
+		f.add(path, message.F("%s is OpenShift's own; give the port below it", name))
 		return
 	}
 	if !slices.ContainsFunc(f.facts.Ports, func(p Port) bool { return p.Name == name }) {
@@ -116,25 +118,25 @@ func (f *faults) port(path, name string) {
 		for _, p := range f.facts.Ports {
 			names = append(names, p.Name)
 		}
-		f.add(path, "this machine has no port %q; it has %s", name, strings.Join(names, ", "))
+		f.add(path, message.F("this machine has no port %q; it has %s", name, strings.Join(names, ", ")))
 	}
 }
 
 func (f *faults) bond() {
 	if !slices.Contains(BondModes, f.s.Bond.Mode) {
-		f.add("network.bond.mode", "%q is no mode of a bond; there are %s", f.s.Bond.Mode, strings.Join(BondModes, ", "))
+		f.add("network.bond.mode", message.F("%q is no mode of a bond; there are %s", f.s.Bond.Mode, strings.Join(BondModes, ", ")))
 	}
 	if len(f.s.Bond.Ports) == 0 {
-		f.add("network.bond.ports", "a bond needs at least one port")
+		f.add("network.bond.ports", message.T("a bond needs at least one port"))
 	}
 	for i, p := range f.s.Bond.Ports {
 		if slices.Contains(f.s.Bond.Ports[:i], p) {
-			f.add("network.bond.ports", "%s is there twice", p)
+			f.add("network.bond.ports", message.F("%s is there twice", p))
 		}
 		f.port("network.bond.ports", p)
 	}
 	if f.s.Interface != "" && !slices.Contains(f.s.Bond.Ports, f.s.Interface) {
-		f.add("network.interface", "%s is not one of the bond's ports; leave the interface empty with a bond", f.s.Interface)
+		f.add("network.interface", message.F("%s is not one of the bond's ports; leave the interface empty with a bond", f.s.Interface))
 	}
 }
 
@@ -146,10 +148,10 @@ func (f *faults) family(path string, fam Family, six bool) {
 	case DHCP:
 	case Autoconf:
 		if !six {
-			f.add(path+".method", "autoconf is for IPv6 only; IPv4 knows static, dhcp and disabled")
+			f.add(path+".method", message.T("autoconf is for IPv6 only; IPv4 knows static, dhcp and disabled"))
 		}
 	default:
-		f.add(path+".method", "%q is no method; there are static, dhcp, disabled and for IPv6 autoconf", fam.Method)
+		f.add(path+".method", message.F("%q is no method; there are static, dhcp, disabled and for IPv6 autoconf", fam.Method))
 	}
 }
 
@@ -157,7 +159,7 @@ func (f *faults) static(path string, fam Family, six bool) {
 	addr, ok := f.address(path+".address", fam.Address, six)
 	bits := map[bool]int{false: 32, true: 128}[six]
 	if fam.Prefix < 1 || fam.Prefix > bits {
-		f.add(path+".prefixLength", "%d is no prefix length; it can be 1 to %d", fam.Prefix, bits)
+		f.add(path+".prefixLength", message.F("%d is no prefix length; it can be 1 to %d", fam.Prefix, bits))
 		ok = false
 	}
 	if !ok {
@@ -173,12 +175,12 @@ func (f *faults) static(path string, fam Family, six bool) {
 	switch {
 	case !ok:
 	case gateway == addr:
-		f.add(path+".gateway", "%s is the node's own address; the gateway is the router", gateway)
+		f.add(path+".gateway", message.F("%s is the node's own address; the gateway is the router", gateway))
 	case slices.Contains(f.s.Own, gateway):
-		f.add(path+".gateway", "%s is an address that the node keeps from its installation; it cannot reach another machine there", gateway)
+		f.add(path+".gateway", message.F("%s is an address that the node keeps from its installation; it cannot reach another machine there", gateway))
 	case six && gateway.IsLinkLocalUnicast():
 	case !subnet.Contains(gateway):
-		f.add(path+".gateway", "%s is not in the node's subnet %s, so it cannot be reached", gateway, subnet.Masked())
+		f.add(path+".gateway", message.F("%s is not in the node's subnet %s, so it cannot be reached", gateway, subnet.Masked()))
 	default:
 		f.host(path+".gateway", netip.PrefixFrom(gateway, fam.Prefix))
 	}
@@ -190,11 +192,11 @@ func (f *faults) address(path, text string, six bool) (netip.Addr, bool) {
 	addr, err := netip.ParseAddr(text)
 	switch {
 	case text == "":
-		f.add(path, "is missing")
+		f.add(path, message.T("is missing"))
 	case err != nil || addr.Zone() != "" || addr.Is4In6() || addr.Is6() != six:
-		f.add(path, "%q is no %s address", text, kind)
+		f.add(path, message.F("%q is no %s address", text, kind))
 	case addr.IsMulticast() || addr.IsLoopback() || addr.IsUnspecified():
-		f.add(path, "%s cannot be the address of a machine", addr)
+		f.add(path, message.F("%s cannot be the address of a machine", addr))
 	default:
 		return addr, true
 	}
@@ -204,16 +206,16 @@ func (f *faults) address(path, text string, six bool) (netip.Addr, bool) {
 // host refuses the addresses of a subnet that no machine has.
 func (f *faults) host(path string, p netip.Prefix) {
 	if p.Addr().IsLinkLocalUnicast() {
-		f.add(path, "%s is valid on one cable only; give the address of the site's plan", p.Addr())
+		f.add(path, message.F("%s is valid on one cable only; give the address of the site's plan", p.Addr()))
 	}
 	if !p.Addr().Is4() || p.Bits() >= 31 {
 		return
 	}
 	if p.Addr() == p.Masked().Addr() {
-		f.add(path, "%s is the name of the subnet %s, not a machine in it", p.Addr(), p.Masked())
+		f.add(path, message.F("%s is the name of the subnet %s, not a machine in it", p.Addr(), p.Masked()))
 	}
 	if p.Addr() == last(p) {
-		f.add(path, "%s is the broadcast address of %s", p.Addr(), p.Masked())
+		f.add(path, message.F("%s is the broadcast address of %s", p.Addr(), p.Masked()))
 	}
 }
 
@@ -230,7 +232,7 @@ func last(p netip.Prefix) netip.Addr {
 func (f *faults) overlaps(path string, subnet netip.Prefix) {
 	for _, r := range f.facts.Reserved {
 		if r.Prefix.Overlaps(subnet) {
-			f.add(path, "the subnet %s overlaps %s network %s", subnet.Masked(), r.Name, r.Prefix)
+			f.add(path, message.F("the subnet %s overlaps %s network %s", subnet.Masked(), r.text(), r.Prefix))
 			return
 		}
 	}
@@ -243,9 +245,9 @@ func (f *faults) servers() {
 		switch {
 		case !ok:
 		case addr.Is4() && !reachable(f.s.IPv4), addr.Is6() && !reachable(f.s.IPv6):
-			f.add(path, "%s cannot be reached: the node has no address of that family", addr)
+			f.add(path, message.F("%s cannot be reached: the node has no address of that family", addr))
 		case f.beyond(addr):
-			f.add(path, "%s cannot be reached: it is outside of the node's subnet, and there is no gateway", addr)
+			f.add(path, message.F("%s cannot be reached: it is outside of the node's subnet, and there is no gateway", addr))
 		}
 	}
 }

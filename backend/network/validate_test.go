@@ -95,7 +95,7 @@ func TestValidate(t *testing.T) {
 				return
 			}
 			for _, f := range faults {
-				if f.Path == "spec."+c.path && f.Text != "" {
+				if f.Path == "spec."+c.path && f.Text.String() != "" {
 					return
 				}
 			}

@@ -3,6 +3,8 @@ package network
 import (
 	"net/netip"
 	"slices"
+
+	"touchdown/backend/message"
 )
 
 // maxServers is how many name servers the resolver of the C library asks (resolv.conf(5)).
@@ -33,9 +35,9 @@ func (f *faults) mtu(path, what string, mtu int, below bool) {
 	switch {
 	case mtu == 0:
 	case mtu < minMTU || mtu > maxMTU:
-		f.add(path, "%s is out of range; it can be %d to %d bytes", what, minMTU, maxMTU)
+		f.add(path, message.F("%s is out of range; it can be %d to %d bytes", what, minMTU, maxMTU))
 	case below && mtu < f.facts.LeastMTU:
-		f.add(path, "%s is too small for this cluster: the network of its pods starts with %d bytes or more", what, f.facts.LeastMTU)
+		f.add(path, message.F("%s is too small for this cluster: the network of its pods starts with %d bytes or more", what, f.facts.LeastMTU))
 	}
 }
 
@@ -45,16 +47,16 @@ func (f *faults) server(path, text string, before []string, own ...string) (neti
 	addr = addr.Unmap()
 	switch {
 	case len(before) == maxServers:
-		f.add(path, "there are more than %d name servers; at most %d are asked", maxServers, maxServers)
+		f.add(path, message.F("there are more than %d name servers; at most %d are asked", maxServers, maxServers))
 	case len(before) > maxServers: // told
 	case err != nil || addr.Zone() != "":
-		f.add(path, "%q is no address; a name server is given by its address", text)
+		f.add(path, message.F("%q is no address; a name server is given by its address", text))
 	case addr.IsUnspecified() || addr.IsMulticast() || addr.IsLoopback() || addr.IsLinkLocalUnicast():
-		f.add(path, "%s cannot be a name server's address", addr)
+		f.add(path, message.F("%s cannot be a name server's address", addr))
 	case slices.Contains(own, addr.String()) || slices.Contains(f.s.Own, addr):
-		f.add(path, "%s is this node; it would ask itself for ever", addr)
+		f.add(path, message.F("%s is this node; it would ask itself for ever", addr))
 	case slices.Contains(before, text):
-		f.add(path, "%s is there twice", text)
+		f.add(path, message.F("%s is there twice", text))
 	default:
 		return addr, f.outside(path, addr)
 	}
@@ -65,7 +67,7 @@ func (f *faults) server(path, text string, before []string, own ...string) (neti
 func (f *faults) outside(path string, addr netip.Addr) bool {
 	for _, r := range f.facts.Reserved {
 		if r.Prefix.Contains(addr) {
-			f.add(path, "%s is in the %s network %s, inside of the cluster; give the site's name server", addr, r.Name, r.Prefix)
+			f.add(path, message.F("%s is in the %s network %s, inside of the cluster; give the site's name server", addr, r.Name, r.Prefix))
 			return false
 		}
 	}

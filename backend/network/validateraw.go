@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 
@@ -12,17 +13,17 @@ func (f *faults) raw(ctx context.Context, n *Network) {
 	const path = "networkConfig"
 	d, view, err := readDocument(f.s.Raw, f.facts.Now.Macs)
 	if err != nil {
-		f.add(path, "%s", err)
+		f.add(path, message.F("%s", err))
 		return
 	}
 	if _, err := n.library.generate(ctx, d.json()); err != nil {
-		f.add(path, "%s", problemText(err))
+		f.add(path, message.F("%s", problemText(err)))
 		return
 	}
 	if view.carrier() == "" {
-		f.add(path, "has no default route, and not one interface alone with an address; give one of the two, or an interface with DHCP")
+		f.add(path, message.T("has no default route, and not one interface alone with an address; give one of the two, or an interface with DHCP"))
 	} else if view.find(view.carrier(), "") == nil {
-		f.add(path, "its default route leads over %s, which it does not describe", view.carrier())
+		f.add(path, message.F("its default route leads over %s, which it does not describe", view.carrier()))
 	}
 	for _, p := range view.physicalPorts() {
 		f.port(path, p)
@@ -32,7 +33,7 @@ func (f *faults) raw(ctx context.Context, n *Network) {
 		return
 	}
 	if _, err := compilePlan(ctx, n.library, f.s, f.facts.Now, f.facts.Now); err != nil {
-		f.add(path, "%s", problemText(err))
+		f.add(path, message.F("%s", problemText(err)))
 	}
 }
 
@@ -67,7 +68,7 @@ func (f *faults) networks(path string, d document, view *state) {
 					continue
 				}
 				if err := apart("has a subnet in "+kind+" that", subnet, f.facts.Reserved); err != nil {
-					f.add(path, "%s", err)
+					f.add(path, message.F("%s", err))
 				}
 			}
 		}

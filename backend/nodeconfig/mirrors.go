@@ -138,7 +138,7 @@ func (w Want) olderObject() ([]object, error) {
 
 func mirrorObject(ref kube.Ref, kind, field string, mirrors []Mirror) object {
 	var list []any
-	var lines []string
+	var lines []message.Text
 	for _, m := range mirrors {
 		places := make([]any, len(m.Mirrors))
 		for i, p := range m.Mirrors {
@@ -149,10 +149,10 @@ func mirrorObject(ref kube.Ref, kind, field string, mirrors []Mirror) object {
 			item["mirrorSourcePolicy"] = m.Policy
 		}
 		list = append(list, item)
-		lines = append(lines, m.Source+" from "+strings.Join(m.Mirrors, ", "))
+		lines = append(lines, message.F("%s from %s", m.Source, strings.Join(m.Mirrors, ", ")))
 	}
 	ch := Change{
-		What: message.T("Images by digest"), New: message.Data(strings.Join(lines, "; ")), File: registriesFile, Renders: true,
+		What: message.T("Images by digest"), New: message.Join(lines, "; "), File: registriesFile, Renders: true,
 		In: func(r Config) bool { return namesAll(r.Files[registriesFile], mirrors) },
 	}
 	if kind == "ImageTagMirrorSet" {

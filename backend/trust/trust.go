@@ -43,7 +43,7 @@ type File struct {
 	Path    string
 	Content []byte
 	Mode    fs.FileMode
-	Held    string // why it is left to the cluster, though it differs; "" when it may be written
+	Held    message.Text // why it is left to the cluster, though it differs; "" when it may be written
 }
 
 // Pending returns the files that differ from what is wanted.
@@ -63,7 +63,7 @@ func Pending(m *host.Machine, w Want) ([]File, error) {
 		}
 		f := File{Path: path, Content: content, Mode: mode}
 		if host.Managed(m, path) {
-			f.Held = "the Machine Config Operator lays it; it comes with the node's configuration"
+			f.Held = message.T("the Machine Config Operator lays it; it comes with the node's configuration")
 		}
 		out = append(out, f)
 	}
@@ -108,7 +108,7 @@ type Save func(original File) error
 // Write writes the files that are not held back. It returns whether the node has to be made to trust an anchor again.
 func Write(m *host.Machine, files []File, save Save) (refresh bool, err error) {
 	for _, f := range files {
-		if f.Held != "" {
+		if f.Held != (message.Text{}) {
 			continue
 		}
 		original := File{Path: f.Path, Mode: f.Mode}

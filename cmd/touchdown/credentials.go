@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/steps/handout"
@@ -116,7 +117,7 @@ func logInText(got *handout.LogIn) string {
 		text += steps.Linef("Web console  %s", got.Console)
 	}
 	text += steps.Linef("API          %s", got.API) + steps.Linef("User         %s", got.User)
-	if got.Why != "" {
+	if got.Why != (message.Text{}) {
 		return text + steps.Linef("Password     none: %s", got.Why)
 	}
 	return text + steps.Linef("Password     %s", got.Password)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"touchdown/backend/message"
 	"touchdown/steps/engine"
 	"touchdown/steps/handout"
 )
@@ -110,7 +111,7 @@ func TestCredentials(t *testing.T) {
 	if data, err := os.ReadFile(file); err != nil || json.Unmarshal(data, &shown) != nil || shown != c.logIn {
 		t.Errorf("the file has another login: %v", err)
 	}
-	c.logIn.Why, c.logIn.Password = "The cluster's owner has removed kubeadmin.", ""
+	c.logIn.Why, c.logIn.Password = message.Data("The cluster's owner has removed kubeadmin."), ""
 	if text := terminal("credentials"); !strings.Contains(text, "Password     none: The cluster's owner has removed kubeadmin.\n") {
 		t.Errorf("without a password the terminal shows\n%s", text)
 	}

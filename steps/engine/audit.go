@@ -11,6 +11,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 	"touchdown/steps"
 )
 
@@ -30,31 +31,31 @@ const (
 	isUnreadable
 )
 
-func (h harm) String() string {
-	return [...]string{"it is missing", "its content is not what was written", "it cannot be read"}[h]
+func (h harm) text() message.Text {
+	return [...]message.Text{message.T("it is missing"), message.T("its content is not what was written"), message.T("it cannot be read")}[h]
 }
 
-// String names the file as people know it.
-func (l loss) String() string {
+// text names the file as people know it.
+func (l loss) text() message.Text {
 	folder, rest, _ := strings.Cut(l.file, "/")
-	name := map[string]string{
-		"site.yaml": "the answers (site.yaml)", "sources.json": "where the answers came from (sources.json)",
-		"key": "the key of the fingerprints (key)", "sums.jsonl": "the checksums of the records (sums.jsonl)",
+	name := map[string]message.Text{
+		"site.yaml": message.T("the answers (site.yaml)"), "sources.json": message.T("where the answers came from (sources.json)"),
+		"key": message.T("the key of the fingerprints (key)"), "sums.jsonl": message.T("the checksums of the records (sums.jsonl)"),
 	}[l.file]
 	switch {
-	case name != "":
+	case name != (message.Text{}):
 	case folder == "secrets" && rest != "":
-		name = "the secret " + rest + ", which has to be entered again"
+		name = message.F("the secret %s, which has to be entered again", rest)
 	case folder == "saved" && rest != "":
 		step, key := filepath.Split(rest)
-		name = "what step " + strings.TrimSuffix(step, "/") + " saved for undo (" + key + ")"
+		name = message.F("what step %s saved for undo (%s)", strings.TrimSuffix(step, "/"), key)
 	default:
-		name = "the folder " + l.file
+		name = message.F("the folder %s", l.file)
 	}
 	if l.kept != "" {
-		return name + ": " + l.how.String() + ", and is kept as " + l.kept
+		return message.F("%s: %s, and is kept as %s", name, l.how.text(), l.kept)
 	}
-	return name + ": " + l.how.String()
+	return message.F("%s: %s", name, l.how.text())
 }
 
 // wiped tells whether the job has removed the file itself.

@@ -30,7 +30,7 @@ type job struct {
 	handedOver   bool
 	landedBefore bool               // an earlier job ended well and was not undone
 	doubtful     bool               // the record of a hand-over may be among those that were lost
-	lost         []string           // records that were lost, until a person has begun again
+	lost         []message.Text     // records that were lost, until a person has begun again
 	time         worktime           // of the job, or of its undo
 	met          []message.Text     // failures on the way, for the report
 	lasts        map[string]float64 // seconds that each step takes, by the plans that were accepted

@@ -1,11 +1,8 @@
 package engine
 
 import (
-	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"touchdown/backend/message"
 
@@ -22,7 +19,7 @@ func (j *job) applyLost(e steps.Event) {
 	k := e.Job
 	j.state, j.current, j.undoing, j.handedOver, j.doubtful = State(k.State), k.Step, k.Undoing, k.HandedOver, k.Locked
 	j.landedBefore = j.landedBefore || k.Landed
-	j.question, j.lost = nil, append(j.lost, e.Text.String())
+	j.question, j.lost = nil, append(j.lost, e.Text)
 	if k.Inputs != "" {
 		j.inputs = k.Inputs
 	}
@@ -45,7 +42,7 @@ func (j *job) applyLost(e steps.Event) {
 
 // stock is what an engine finds of its records when it starts.
 type stock struct {
-	lost    []string        // what was lost of the records before this engine started
+	lost    []message.Text  // what was lost of the records before this engine started
 	known   *steps.JobState // what they tell all the same, until that is recorded
 	asks    bool            // a person decides how the job goes on
 	records bool            // the loss belongs into the journal: there is a job that it concerns
@@ -57,12 +54,12 @@ func (c *core) takeStock(read reading, damage string) {
 	s, last, where := c.stock, read.last(), c.store.sums.mark
 	s.lost = read.losses(damage)
 	if where != nil && where.Seq > last {
-		s.lost = append(s.lost, "the newest records of the journal are missing")
+		s.lost = append(s.lost, message.T("the newest records of the journal are missing"))
 		c.recorder.seq = where.Seq
 	}
 	// A record that was cut off is of a job; so is what a step saved.
 	if lostSums := slices.ContainsFunc(c.store.losses, func(l loss) bool { return l.file == "sums.jsonl" }); lostSums && last == 0 && (read.torn || len(c.store.touched()) > 0) {
-		s.lost = append(s.lost, "the journal tells of no job, though there may have been one")
+		s.lost = append(s.lost, message.T("the journal tells of no job, though there may have been one"))
 	}
 	incomplete := len(s.lost) > 0
 	unsure := incomplete && (where == nil || where.Seq < last) && (!read.whole || !ended(c.job.state))
@@ -75,7 +72,7 @@ func (c *core) takeStock(read reading, damage string) {
 	k.Locked = k.Locked || unsure && (k.Landed || len(read.events) == 0)
 	for _, l := range c.store.losses {
 		if !l.wiped(k) {
-			s.lost = append(s.lost, l.String())
+			s.lost = append(s.lost, l.text())
 		}
 	}
 	if len(s.lost) == 0 {
@@ -92,20 +89,20 @@ func (c *core) takeStock(read reading, damage string) {
 }
 
 // losses tells what of the journal cannot be read.
-func (r *reading) losses(damage string) []string {
-	text := ""
+func (r *reading) losses(damage string) []message.Text {
+	var text message.Text
 	switch {
 	case r.gone:
-		text = "the journal cannot be read"
+		text = message.T("the journal cannot be read")
 	case r.bad == 0:
 		return nil
 	default:
-		text = fmt.Sprintf("%d of the journal's records cannot be read", r.bad)
+		text = message.F("%d of the journal's records cannot be read", r.bad)
 	}
 	if damage != "" {
-		text += "; what was found is kept as " + filepath.Base(damage)
+		text = message.F("%s; what was found is kept as %s", text, filepath.Base(damage))
 	}
-	return []string{text}
+	return []message.Text{text}
 }
 
 // ended tells whether nothing goes on automatically in a state, whatever came before it.
@@ -120,14 +117,14 @@ func (c *core) noticeLoss() {
 	if s.known == nil {
 		return
 	}
-	text := strings.Join(s.lost, "; ") + "."
-	c.o.Node.Log.Error("records were lost", "what", text)
-	event := steps.Event{Kind: steps.Lost, Text: message.Data(text), Step: s.known.Step, Job: s.known}
+	text := message.F("%s.", message.Join(s.lost, "; "))
+	c.o.Node.Log.Error("records were lost", "what", text.String())
+	event := steps.Event{Kind: steps.Lost, Text: text, Step: s.known.Step, Job: s.known}
 	if s.asks {
 		s.known.State = string(HasFailed)
 		event.Problem = trouble(&problem.Problem{
 			Code: RecordsLost, Summary: message.T("Records of this job were damaged or lost, so it does not continue automatically."),
-			Fix: message.T("Continue from what the machine shows, edit the answers to start over, or undo."), Err: errors.New(text),
+			Fix: message.T("Continue from what the machine shows, edit the answers to start over, or undo."), Err: message.Failed(text),
 		})
 	}
 	if !s.records || c.recorder.emit(event) != nil { // when it cannot be recorded, the next engine finds and tells the same

@@ -148,7 +148,7 @@ func (b *bed) picture() (facts map[string]string, err error) {
 		"why":    number.ReplaceAllString(strings.Join(n.LastFailedRevisionErrors, "; "), "revision"),
 	}
 	sees := kube.RevisionsOf(op, nil)
-	facts["Touchdown sees"] = say("fallen back:", sees.Fell(0), "pending:", sees.Pending(0) != "")
+	facts["Touchdown sees"] = say("fallen back:", sees.Fell(0), "pending:", sees.Pending(0).String() != "")
 	for _, c := range op.Status.Conditions {
 		if told[c.Type] {
 			facts[c.Type] = say(c.Status, c.Reason, c.Message)
