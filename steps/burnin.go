@@ -2,7 +2,6 @@ package steps
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"touchdown/backend/message"
@@ -86,7 +85,7 @@ func (s *burnIn) Run(ctx context.Context, node *backend.Node, report Report) err
 	}
 	if bad := unwaived(s.ID(), checks, report); len(bad) > 0 {
 		return &Problem{
-			Code: "BRN-BAD", Summary: message.F("The burn-in found faults: %s.", strings.Join(bad, ", ")),
+			Code: "BRN-BAD", Summary: message.F("The burn-in found faults: %s.", message.Join(bad, ", ")),
 			Fix: message.T("Repair what the checks name and retry: the burn-in begins again. Or waive a check with your name and a reason."),
 		}
 	}
@@ -94,11 +93,11 @@ func (s *burnIn) Run(ctx context.Context, node *backend.Node, report Report) err
 }
 
 // unwaived are the titles of checks of a step that failed and for which nobody took responsibility.
-func unwaived(step string, checks []Check, report Report) (titles []string) {
+func unwaived(step string, checks []Check, report Report) (titles []message.Text) {
 	job := report.Job()
 	for _, c := range checks {
 		if c.Status == check.Fail && !job.Waived(step, c.ID) {
-			titles = append(titles, c.Title.String())
+			titles = append(titles, c.Title)
 		}
 	}
 	return titles

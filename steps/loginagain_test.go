@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/backend/message"
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/hub"
 	"touchdown/backend/kube"
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/login"
+	"touchdown/backend/message"
 	"touchdown/steps/handout"
 	"touchdown/steps/site"
 )

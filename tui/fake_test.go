@@ -371,8 +371,8 @@ func (f *fake) Export(_ context.Context, what engine.Document) ([]byte, error) {
 	if what == engine.BundleOnStick {
 		return json.Marshal(f.stick)
 	}
-	if what == engine.Inventory {
-		return os.ReadFile("../backend/hardware/testdata/server.txt")
+	if what == engine.InventoryPage {
+		return os.ReadFile("../backend/hardware/testdata/server.page.json")
 	}
 	return []byte("bundle"), nil
 }

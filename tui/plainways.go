@@ -75,7 +75,7 @@ func (p *prompts) trouble() error {
 	if lost {
 		title = t("lost.title")
 	}
-	p.write(title, show(v.Summary), t("problem.fix", v.Fix), t("problem.code", v.Code), v.Detail)
+	p.write(title, show(v.Summary), t("problem.fix", v.Fix), t("problem.code", v.Code), technical(v))
 	p.write(v.Output...)
 	if p.snap.Locked {
 		return p.unlock()
@@ -169,7 +169,7 @@ func (p *prompts) finish() error {
 		ways = append(ways, sure("undo", engine.Undo), sure("handover", engine.HandOver), wayOn{"logIn", func() error { return plainLogIn(p) }})
 	}
 	ways = append(ways, shows("bundle", func() { p.write(p.bundled()...) }), shows("log", func() { plainRecords(p, false) }),
-		sure("reboot", engine.Reboot), sure("powerOff", engine.PowerOff), document("inventory", engine.Inventory))
+		sure("reboot", engine.Reboot), sure("powerOff", engine.PowerOff), document("inventory", engine.InventoryPage))
 	if again := sure("move", engine.Edit); !p.snap.Locked {
 		if line {
 			again.name = "recheck"

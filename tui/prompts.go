@@ -37,7 +37,7 @@ func (p *prompts) do(cmd tea.Cmd) string {
 		if msg.failed != nil {
 			return p.explain(msg.failed)
 		}
-		return string(msg.data)
+		return documentText(msg)
 	}
 	return p.flash
 }

@@ -75,7 +75,7 @@ func newHelp(d *desk, of screen) *reader {
 func newReport(d *desk) (screen, tea.Cmd) { return newReader(d, "report", engine.ReportText) }
 
 // newInventory has the engine look at the machine and tell what it is made of.
-func newInventory(d *desk) (screen, tea.Cmd) { return newReader(d, "inventory", engine.Inventory) }
+func newInventory(d *desk) (screen, tea.Cmd) { return newReader(d, "inventory", engine.InventoryPage) }
 
 // evidenceOf is what a reader shows that has all of a check.
 const evidenceOf engine.Document = "evidence"
@@ -120,7 +120,7 @@ func (r *reader) overlay() bool { return true }
 func (r *reader) keys() []key.Binding {
 	k := r.desk.keys
 	switch r.what {
-	case engine.Inventory:
+	case engine.InventoryPage:
 		return []key.Binding{k.enter, k.back, k.up, k.pageDown, k.part}
 	case "":
 		return []key.Binding{k.enter, k.back, k.up, k.language}
@@ -154,7 +154,7 @@ func (r *reader) update(msg tea.Msg) (screen, tea.Cmd) {
 	switch msg := msg.(type) {
 	case docMsg:
 		if r.what != "" && msg.what == r.what {
-			r.lines = strings.Split(strings.TrimRight(string(msg.data), "\n"), "\n")
+			r.lines = strings.Split(strings.TrimRight(documentText(msg), "\n"), "\n")
 			if msg.failed != nil {
 				r.lines = []string{r.explain(msg.failed)}
 			}
@@ -177,6 +177,16 @@ func (r *reader) update(msg tea.Msg) (screen, tea.Cmd) {
 		}
 	}
 	return r, nil
+}
+
+// documentText is a document in the language of this console, where it has one.
+func documentText(msg docMsg) string {
+	if msg.what == engine.InventoryPage && msg.failed == nil {
+		if text, err := engine.ReadInventory(msg.data, show); err == nil {
+			return text
+		}
+	}
+	return string(msg.data)
 }
 
 // turn goes to the part of the text before or after the one on top. A part begins behind an empty line.

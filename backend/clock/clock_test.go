@@ -19,6 +19,7 @@ import (
 
 	"touchdown/backend/clock"
 	"touchdown/backend/host/hosttest"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 
@@ -92,7 +93,7 @@ func TestQueryOfRealServers(t *testing.T) {
 func TestJudge(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	day := 24 * time.Hour
-	bounds := clock.Bounds{NotBefore: now.Add(-90 * day), NotAfter: now.Add(3650 * day), After: "made", Until: "ends"}
+	bounds := clock.Bounds{NotBefore: now.Add(-90 * day), NotAfter: now.Add(3650 * day), After: message.Data("made"), Until: message.Data("ends")}
 	said := func(ahead ...time.Duration) []clock.Offset {
 		var out []clock.Offset
 		for i, a := range ahead {
@@ -126,15 +127,15 @@ func TestJudge(t *testing.T) {
 		{what: "a dead battery needs no answer", offsets: said(9000 * day), now: now.Add(-9000 * day), ahead: 9000 * day, wrong: true},
 	} {
 		v := clock.Judge(c.offsets, c.now, bounds)
-		if v.Ahead != c.ahead || (v.Ask != "") != c.ask || (v.Reject != "") != (c.reject != "") || !strings.Contains(v.Reject, c.reject) ||
-			len(v.Strays) != c.strays || (v.Wrong != "") != c.wrong {
+		if v.Ahead != c.ahead || (v.Ask.String() != "") != c.ask || (v.Reject.String() != "") != (c.reject != "") || !strings.Contains(v.Reject.String(), c.reject) ||
+			len(v.Strays) != c.strays || (v.Wrong.String() != "") != c.wrong {
 			t.Errorf("%s: %+v", c.what, v)
 		}
 	}
-	if v := clock.Typed(-3*time.Hour, now, bounds); v.Ahead != -3*time.Hour || v.Ask != "" {
+	if v := clock.Typed(-3*time.Hour, now, bounds); v.Ahead != -3*time.Hour || v.Ask.String() != "" {
 		t.Errorf("a typed time needs no answer: %+v", v)
 	}
-	if v := clock.Typed(-100*day, now, bounds); v.Reject == "" || v.Ahead != 0 {
+	if v := clock.Typed(-100*day, now, bounds); v.Reject.String() == "" || v.Ahead != 0 {
 		t.Errorf("a typed time before the factory: %+v", v)
 	}
 }

@@ -82,7 +82,7 @@ func (d *differences) machine(then, now *Inventory) {
 		{"cpu", check.Fail, "", message.T("As shipped: processor"), message.T("The processor"), setup, cpu(then), cpu(now)},
 		{"bios", check.Warn, "", message.T("As shipped: firmware (BIOS)"), message.T("The firmware (BIOS)"), update, message.Data(then.Product.BIOS), message.Data(now.Product.BIOS)},
 		{"boot", check.Warn, "", message.T("As shipped: boot mode"), message.T("The boot mode"), setup, message.Data(then.Firmware.Boot), message.Data(now.Firmware.Boot)},
-		{"secure-boot", check.Warn, "", message.T("As shipped: Secure Boot"), message.T("Secure Boot"), setup, firmwareWord(then.Firmware.SecureBoot), firmwareWord(now.Firmware.SecureBoot)},
+		{"secure-boot", check.Warn, "", message.T("As shipped: Secure Boot"), message.T("Secure Boot"), setup, word(then.Firmware.SecureBoot), word(now.Firmware.SecureBoot)},
 		{"tpm", check.Warn, "", message.T("As shipped: security chip (TPM)"), message.T("The security chip (TPM)"), setup, chip(then), chip(now)},
 	} {
 		d.value(v)
@@ -208,7 +208,7 @@ func (d *differences) modules(then, now *Inventory) {
 		var list []part
 		for _, m := range all {
 			if m.Bytes > 0 {
-				list = append(list, part{key: m.Serial, place: join(m.Slot, m.Bank), like: strings.TrimSpace(fmt.Sprintf("%s %s %s", gib(m.Bytes), m.Vendor, m.Part))})
+				list = append(list, part{key: m.Serial, place: strings.TrimPrefix(strings.TrimSuffix(m.Slot+", "+m.Bank, ", "), ", "), like: strings.TrimSpace(fmt.Sprintf("%s %s %s", gib(m.Bytes), m.Vendor, m.Part))})
 			}
 		}
 		return list

@@ -14,25 +14,8 @@ func (b Bound) wanted() check.Status {
 	return check.Warn
 }
 
-// firmwareWord is what the inventory tells of the firmware, for a person. Versions such as 2.0 are data.
-func firmwareWord(told string) message.Text {
-	switch told {
-	case "none":
-		return message.T("none found")
-	case "on":
-		return message.T("on")
-	case "off":
-		return message.T("off")
-	case "not supported":
-		return message.T("not supported")
-	case "unknown":
-		return message.T("unknown")
-	}
-	return message.Data(told)
-}
-
 func judgeTPM(i *Inventory, b Bound) check.Check {
-	c := check.Check{ID: "hw-tpm", Title: message.T("Security chip (TPM)"), Expected: message.T("2.0"), Source: b.Source, Observed: firmwareWord(i.Firmware.TPM)}
+	c := check.Check{ID: "hw-tpm", Title: message.T("Security chip (TPM)"), Expected: message.T("2.0"), Source: b.Source, Observed: word(i.Firmware.TPM)}
 	switch i.Firmware.TPM {
 	case "", "unknown":
 		return skipped(c, i.why("tpm"))
@@ -45,7 +28,7 @@ func judgeTPM(i *Inventory, b Bound) check.Check {
 }
 
 func judgeSecureBoot(i *Inventory, b Bound) check.Check {
-	c := check.Check{ID: "hw-secure-boot", Title: message.T("Secure Boot"), Expected: message.T("on"), Source: b.Source, Observed: firmwareWord(i.Firmware.SecureBoot)}
+	c := check.Check{ID: "hw-secure-boot", Title: message.T("Secure Boot"), Expected: message.T("on"), Source: b.Source, Observed: word(i.Firmware.SecureBoot)}
 	switch i.Firmware.SecureBoot {
 	case "":
 		return skipped(c, i.why("boot"))

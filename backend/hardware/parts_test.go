@@ -124,7 +124,11 @@ func TestWholeInventory(t *testing.T) {
 	if len(i.Errors) != 2 { // the snapshot has no USB hub, and the folder that is the machine has no routes
 		t.Logf("not looked at: %v", i.Errors)
 	}
-	for name, got := range map[string]string{"server.txt": i.Text(), "server.json": string(document) + "\n"} {
+	page, err := i.Page().Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, got := range map[string]string{"server.page.json": string(page), "server.txt": i.Text(), "server.json": string(document) + "\n"} {
 		file := filepath.Join("testdata", name)
 		if *update {
 			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {

@@ -2,78 +2,35 @@ package hardware
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"touchdown/backend/message"
 )
 
 // textWidth is the width of a console, and of what support is sent by mail.
 const textWidth = 80
 
-// tree writes the text: a line for each part of the machine, what belongs to it indented below it.
-type tree struct {
-	strings.Builder
-	i *Inventory
+// Line is a part of the machine, or what belongs to the part above it, and what is to say about it.
+type Line struct {
+	Level int          `json:"level"` // 0 begins a part
+	Name  message.Text `json:"name"`
+	Is    message.Text `json:"is,omitzero"`
 }
 
-// head begins a part of the machine.
-func (t *tree) head(name, is string) {
-	if t.Len() > 0 {
-		t.WriteByte('\n')
-	}
-	t.row(0, name, is)
+// Page is the inventory for people, in any language.
+type Page struct {
+	Lines    []Line           `json:"lines"`
+	Messages message.Messages `json:"messages,omitempty"` // of Lines, on the wire
 }
 
-// row writes a name and what is to say about it. What does not fit one line goes on below its beginning.
-func (t *tree) row(level int, name, is string) {
-	name = strings.Repeat("  ", level) + ansi.Truncate(name, textWidth/3, "..")
-	begin := max(14, ansi.StringWidth(name)+2)
-	name += strings.Repeat(" ", begin-ansi.StringWidth(name))
-	line := name
-	for word := range strings.FieldsSeq(cmp.Or(is, "-")) {
-		blank := " "
-		if ansi.StringWidth(line) <= begin {
-			blank = ""
-		} else if ansi.StringWidth(line+word) >= textWidth {
-			fmt.Fprintln(t, line)
-			line, blank = strings.Repeat(" ", begin), ""
-		}
-		line += blank + ansi.Truncate(word, textWidth-begin, "..")
-	}
-	fmt.Fprintln(t, line)
-}
-
-// join puts what is known into one line.
-func join(known ...string) string {
-	var parts []string
-	for _, s := range known {
-		if s = strings.TrimSpace(s); s != "" {
-			parts = append(parts, s)
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-// with puts a word before a text, unless that is empty.
-func with(word, text string) string {
-	if text == "" {
-		return ""
-	}
-	return word + " " + text
-}
-
-// plural is a number of things.
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
-// Text is the inventory for people, in lines of 80 columns.
-func (i *Inventory) Text() string {
+// Page tells what the machine is made of.
+func (i *Inventory) Page() Page {
 	t := &tree{i: i}
 	t.machine()
 	t.processors()
@@ -82,11 +39,95 @@ func (i *Inventory) Text() string {
 	t.ports()
 	t.buses()
 	t.sensors()
-	return t.String()
+	return Page{Lines: t.lines}
+}
+
+// Text is the inventory in English, in lines of 80 columns.
+func (i *Inventory) Text() string { return i.Page().Text(message.Text.String) }
+
+// Marshal writes the page for the wire.
+func (p Page) Marshal() ([]byte, error) {
+	p.Messages = message.Of(&p)
+	return json.Marshal(p)
+}
+
+// ReadPage reads what Marshal wrote.
+func ReadPage(data []byte) (p Page, err error) {
+	if err := json.Unmarshal(data, &p); err != nil {
+		return p, fmt.Errorf("reading the inventory: %w", err)
+	}
+	message.Restore(&p, p.Messages)
+	return p, nil
+}
+
+// Text is the page in the language of show, in lines of 80 columns.
+func (p Page) Text(show func(message.Text) string) string {
+	var out strings.Builder
+	for n, line := range p.Lines {
+		if n > 0 && line.Level == 0 {
+			out.WriteByte('\n')
+		}
+		line.write(&out, show)
+	}
+	return out.String()
+}
+
+// write writes a line. What does not fit goes on below its beginning.
+func (l Line) write(out *strings.Builder, show func(message.Text) string) {
+	name := strings.Repeat("  ", l.Level) + ansi.Truncate(show(l.Name), textWidth/3, "..")
+	begin := max(14, ansi.StringWidth(name)+2)
+	name += strings.Repeat(" ", begin-ansi.StringWidth(name))
+	line := name
+	for word := range strings.FieldsSeq(cmp.Or(show(l.Is), "-")) {
+		blank := " "
+		if ansi.StringWidth(line) <= begin {
+			blank = ""
+		} else if ansi.StringWidth(line+word) >= textWidth {
+			fmt.Fprintln(out, line)
+			line, blank = strings.Repeat(" ", begin), ""
+		}
+		line += blank + ansi.Truncate(word, textWidth-begin, "..")
+	}
+	fmt.Fprintln(out, line)
+}
+
+// tree makes the lines.
+type tree struct {
+	lines []Line
+	i     *Inventory
+}
+
+// head begins a part of the machine.
+func (t *tree) head(name, is message.Text) { t.row(0, name, is) }
+
+func (t *tree) row(level int, name, is message.Text) {
+	t.lines = append(t.lines, Line{level, name, is})
+}
+
+// join puts what is known into one line.
+func join(known ...message.Text) message.Text {
+	known = slices.DeleteFunc(known, func(t message.Text) bool { return strings.TrimSpace(t.String()) == "" })
+	if len(known) == 0 {
+		return message.Text{}
+	}
+	return message.Join(known, ", ")
+}
+
+// with is a text about a value, nothing without the value.
+func with(value string, text message.Text) message.Text {
+	if value == "" {
+		return message.Text{}
+	}
+	return text
+}
+
+// data are values side by side.
+func data(values ...string) message.Text {
+	return message.Data(strings.TrimSpace(strings.Join(values, " ")))
 }
 
 // gap tells why there is nothing, or not all. That it was looked at, which the error begins with, is clear from where it stands.
-func (t *tree) gap(section, name string) {
+func (t *tree) gap(section string, name message.Text) {
 	why, failed := t.i.Errors[section]
 	if !failed {
 		return
@@ -94,71 +135,97 @@ func (t *tree) gap(section, name string) {
 	if _, cause, more := strings.Cut(why, ": "); more {
 		why = cause
 	}
-	t.row(1, name, "not known: "+why)
+	t.row(1, name, message.F("not known: %s", message.Verbatim(why)))
 }
 
 func (t *tree) machine() {
 	p, f := t.i.Product, t.i.Firmware
-	t.head("Machine", join(strings.TrimSpace(p.Vendor+" "+p.Name), p.Family, with("version", p.Version), with("SKU", p.SKU)))
+	t.head(message.T("Machine"), join(data(p.Vendor, p.Name), data(p.Family), with(p.Version, message.F("version %s", p.Version)), with(p.SKU, message.F("SKU %s", p.SKU))))
 	if t.i.Hostname != "" {
-		t.row(1, "name", t.i.Hostname)
+		t.row(1, message.T("name"), data(t.i.Hostname))
 	}
-	t.row(1, "serial no.", orUnknown(p.Serial))
-	t.gap("product", "type plate")
+	t.row(1, message.T("serial no."), named(p.Serial))
+	t.gap("product", message.T("type plate"))
 	if p.UUID != "" {
-		t.row(1, "UUID", p.UUID)
+		t.row(1, message.T("UUID"), data(p.UUID))
 	}
-	t.plate("chassis", t.i.Chassis)
-	t.gap("chassis", "chassis")
-	t.plate("board", t.i.Board)
-	t.gap("board", "board")
-	t.row(1, "firmware", join(p.BIOS, f.Boot, with("Secure Boot", f.SecureBoot), with("TPM", f.TPM)))
-	t.gap("boot", "boot mode")
-	t.gap("tpm", "TPM")
-	t.row(1, "virtual", map[string]string{"": "not known", "none": "no"}[t.i.Virtual]+strings.TrimPrefix(t.i.Virtual, "none"))
-	t.gap("virtual", "virtual")
+	t.plate(message.T("chassis"), t.i.Chassis)
+	t.gap("chassis", message.T("chassis"))
+	t.plate(message.T("board"), t.i.Board)
+	t.gap("board", message.T("board"))
+	t.row(1, message.T("firmware"), join(data(p.BIOS), data(f.Boot), with(f.SecureBoot, message.F("Secure Boot %s", word(f.SecureBoot))), with(f.TPM, message.F("TPM %s", word(f.TPM)))))
+	t.gap("boot", message.T("boot mode"))
+	t.gap("tpm", message.T("TPM"))
+	virtual := data(t.i.Virtual)
+	switch t.i.Virtual {
+	case "":
+		virtual = message.T("not known")
+	case "none":
+		virtual = message.T("no")
+	}
+	t.row(1, message.T("virtual"), virtual)
+	t.gap("virtual", message.T("virtual"))
+	t.management()
+}
+
+func (t *tree) management() {
 	if t.i.BMC != nil {
-		t.row(1, "BMC", join(cmp.Or(t.i.BMC.Interface, "present"), with("IPMI", t.i.BMC.Version), map[bool]string{true: "the kernel talks to it", false: "no driver for it is loaded"}[t.i.BMC.Driver]))
+		driver, way := message.T("no driver for it is loaded"), message.T("present")
+		if t.i.BMC.Driver {
+			driver = message.T("the kernel talks to it")
+		}
+		if t.i.BMC.Interface != "" {
+			way = data(t.i.BMC.Interface)
+		}
+		t.row(1, message.T("BMC"), join(way, with(t.i.BMC.Version, message.F("IPMI %s", t.i.BMC.Version)), driver))
 	} else if t.i.Errors["bmc"] == "" {
-		t.row(1, "BMC", "none found")
+		t.row(1, message.T("BMC"), message.T("none found"))
 	}
-	t.gap("bmc", "BMC")
-	t.row(1, "watchdog", map[bool]string{true: "present", false: "none found"}[t.i.Watchdog])
-	t.gap("watchdog", "watchdog")
-	t.row(1, "clocks", join(clockText("system", t.i.Clock.System), clockText("clock chip", t.i.Clock.RTC)))
-	t.gap("clock", "clock chip")
+	t.gap("bmc", message.T("BMC"))
+	watchdog := message.T("none found")
+	if t.i.Watchdog {
+		watchdog = message.T("present")
+	}
+	t.row(1, message.T("watchdog"), watchdog)
+	t.gap("watchdog", message.T("watchdog"))
+	t.row(1, message.T("clocks"), join(clockText(message.T("system"), t.i.Clock.System), clockText(message.T("clock chip"), t.i.Clock.RTC)))
+	t.gap("clock", message.T("clock chip"))
 }
 
-func clockText(name string, at time.Time) string {
+func clockText(name message.Text, at time.Time) message.Text {
 	if at.IsZero() {
-		return ""
+		return message.Text{}
 	}
-	return name + " " + at.UTC().Format("2006-01-02 15:04:05 UTC")
+	return message.F("%s %s", name, at.UTC().Format("2006-01-02 15:04:05 UTC"))
 }
 
-func (t *tree) plate(name string, p Plate) {
+func (t *tree) plate(name message.Text, p Plate) {
 	if p != (Plate{}) {
-		t.row(1, name, join(p.Type, strings.TrimSpace(p.Vendor+" "+p.Name), with("version", p.Version), with("serial no.", p.Serial), with("asset tag", p.Asset)))
+		t.row(1, name, join(data(p.Type), data(p.Vendor, p.Name), with(p.Version, message.F("version %s", p.Version)), serialNo(p.Serial), with(p.Asset, message.F("asset tag %s", p.Asset))))
 	}
+}
+
+func serialNo(serial string) message.Text {
+	return with(serial, message.F("serial no. %s", serial))
 }
 
 func (t *tree) processors() {
 	c := t.i.CPU
-	var mhz string
+	var mhz message.Text
 	if c.MHz > 0 {
-		mhz = fmt.Sprintf("%.0f MHz", c.MHz)
+		mhz = message.F("%.0f MHz", c.MHz)
 	}
-	t.head("Processor", join(orUnknown(c.Model), c.Arch, mhz))
+	t.head(message.T("Processor"), join(named(c.Model), data(c.Arch), mhz))
 	if c.Threads > 0 {
-		t.row(1, "size", join(plural(c.Sockets, "socket"), plural(c.Cores, "core"), plural(c.Threads, "thread")))
+		t.row(1, message.T("size"), join(message.N(c.Sockets, "%d socket", "%d sockets"), message.N(c.Cores, "%d core", "%d cores"), message.N(c.Threads, "%d thread", "%d threads")))
 	}
-	t.gap("cpu", "processor")
+	t.gap("cpu", message.T("processor"))
 	for _, n := range t.i.Nodes {
-		var caches []string
+		var caches []message.Text
 		for _, c := range n.Caches {
-			one := fmt.Sprintf("L%d %s %d KiB", c.Level, c.Type, c.Bytes>>10)
+			one := message.F("L%d %s %d KiB", c.Level, word(c.Type), c.Bytes>>10)
 			if c.Count > 1 {
-				one = fmt.Sprintf("%dx %s", c.Count, one)
+				one = message.F("%dx %s", c.Count, one)
 			}
 			caches = append(caches, one)
 		}
@@ -166,12 +233,13 @@ func (t *tree) processors() {
 		if n.Bytes > 0 {
 			memory = gib(n.Bytes)
 		}
-		t.row(1, fmt.Sprintf("node %d", n.ID), join(plural(n.Cores, "core"), with("threads", ranges(n.Threads)), memory))
+		threads := ranges(n.Threads)
+		t.row(1, message.F("node %d", n.ID), join(message.N(n.Cores, "%d core", "%d cores"), with(threads, message.F("threads %s", threads)), data(memory)))
 		if len(caches) > 0 {
-			t.row(2, "caches", join(caches...))
+			t.row(2, message.T("caches"), join(caches...))
 		}
 	}
-	t.gap("topology", "nodes")
+	t.gap("topology", message.T("nodes"))
 }
 
 // ranges writes numbers that are in order as the kernel does: "0-5,12-17".
@@ -193,29 +261,40 @@ func ranges(all []int) string {
 
 func (t *tree) memory() {
 	bytes, how := t.i.physical()
-	size := "not known"
+	size := message.T("not known")
 	if bytes > 0 {
-		size = gib(bytes) + map[string]string{"dmidecode": " in modules", "ghw": " physical", "meminfo": " usable"}[how]
+		switch how {
+		case "dmidecode":
+			size = message.F("%s in modules", gib(bytes))
+		case "ghw":
+			size = message.F("%s physical", gib(bytes))
+		default:
+			size = message.F("%s usable", gib(bytes))
+		}
 	}
 	if t.i.Memory.Usable > 0 && how != "meminfo" {
-		size += ", " + gib(t.i.Memory.Usable) + " usable"
+		size = join(size, message.F("%s usable", gib(t.i.Memory.Usable)))
 	}
-	t.head("Memory", size)
-	t.gap("memory", "size")
+	t.head(message.T("Memory"), size)
+	t.gap("memory", message.T("size"))
 	for n, m := range t.i.Modules {
-		is := "empty"
+		is := message.T("empty")
 		if m.Bytes > 0 {
 			speed := ""
 			if m.Speed > 0 {
 				speed = fmt.Sprintf("%d MT/s", m.Speed)
 			}
-			is = join(strings.TrimSpace(gib(m.Bytes)+" "+m.Type), speed, strings.TrimSpace(m.Vendor+" "+m.Part), with("serial no.", m.Serial))
+			is = join(message.F("%s %s", gib(m.Bytes), word(m.Type)), data(speed), data(m.Vendor, m.Part), serialNo(m.Serial))
 		}
-		t.row(1, cmp.Or(m.Slot, m.Bank, fmt.Sprintf("slot %d", n)), is)
+		slot := message.F("slot %d", n)
+		if name := cmp.Or(m.Slot, m.Bank); name != "" {
+			slot = data(name)
+		}
+		t.row(1, slot, is)
 	}
-	t.gap("modules", "slots")
+	t.gap("modules", message.T("slots"))
 	for _, c := range t.i.MemoryErrors {
-		t.row(1, c.Name, join(fmt.Sprintf("%d corrected errors, %d uncorrected", c.Corrected, c.Uncorrected), c.Type))
+		t.row(1, data(c.Name), join(message.F("%d corrected errors, %d uncorrected", c.Corrected, c.Uncorrected), data(c.Type)))
 	}
-	t.gap("edac", "errors")
+	t.gap("edac", message.T("errors"))
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"touchdown/backend/message"
 )
 
 func (t *tree) disks() {
@@ -13,30 +15,30 @@ func (t *tree) disks() {
 			all = append(all, d)
 		}
 	}
-	t.head("Storage", plural(len(all), "disk"))
-	t.gap("disks", "disks")
+	t.head(message.T("Storage"), message.N(len(all), "%d disk", "%d disks"))
+	t.gap("disks", message.T("disks"))
 	for _, d := range all {
-		system, removable := "", ""
+		var system, removable message.Text
 		if d.System {
-			system = "holds the system"
+			system = message.T("holds the system")
 		}
 		if d.Removable {
-			removable = "removable"
+			removable = message.T("removable")
 		}
-		t.row(1, d.Name, join(strings.TrimSpace(d.Type+" "+gb(d.Bytes)), d.Bus, strings.TrimSpace(d.Vendor+" "+d.Model), with("serial no.", d.Serial),
-			with("firmware", d.Firmware), with("at", d.Path), with("WWN", d.WWN), removable, system))
+		t.row(1, data(d.Name), join(message.F("%s %s", word(d.Type), gb(d.Bytes)), data(d.Bus), data(d.Vendor, d.Model), serialNo(d.Serial),
+			firmware(d.Firmware), with(d.Path, message.F("at %s", d.Path)), with(d.WWN, message.F("WWN %s", d.WWN)), removable, system))
 		if d.Health != nil {
-			t.row(2, "health", d.Health.text())
+			t.row(2, message.T("health"), d.Health.text())
 		}
 		for _, p := range d.Partitions {
-			t.row(2, p.Name, join(amount(p.Bytes), p.Type, with("label", p.Label), with("on", p.Mount)))
+			t.row(2, data(p.Name), join(data(amount(p.Bytes)), data(p.Type), with(p.Label, message.F("label %s", p.Label)), with(p.Mount, message.F("on %s", p.Mount))))
 		}
 	}
-	t.gap("health", "health")
+	t.gap("health", message.T("health"))
 	if t.i.Var.Total > 0 {
-		t.row(1, "/var", fmt.Sprintf("%s of %s free", gb(t.i.Var.Free), gb(t.i.Var.Total)))
+		t.row(1, data("/var"), message.F("%s of %s free", gb(t.i.Var.Free), gb(t.i.Var.Total)))
 	}
-	t.gap("var", "/var")
+	t.gap("var", data("/var"))
 }
 
 // amount is the size of a partition, which may be small.
@@ -50,18 +52,21 @@ func amount(bytes int64) string {
 	return gb(bytes)
 }
 
-func (h *Health) text() string {
-	verdict, worn, celsius := "", "", ""
+func (h *Health) text() message.Text {
+	var verdict, worn, celsius message.Text
 	if h.Passed != nil {
-		verdict = map[bool]string{true: "passed its own test", false: "FAILED its own test: replace it"}[*h.Passed]
+		verdict = message.T("FAILED its own test: replace it")
+		if *h.Passed {
+			verdict = message.T("passed its own test")
+		}
 	}
 	if h.WornPercent != nil {
-		worn = fmt.Sprintf("%d %% worn", *h.WornPercent)
+		worn = message.F("%d %% worn", *h.WornPercent)
 	}
 	if h.Celsius != 0 {
-		celsius = fmt.Sprintf("%d C", h.Celsius)
+		celsius = message.F("%d C", h.Celsius)
 	}
-	return join(verdict, worn, plural(int(h.MediaErrors), "media error"), fmt.Sprintf("%d h under power", h.Hours), celsius)
+	return join(verdict, worn, message.N(int(h.MediaErrors), "%d media error", "%d media errors"), message.F("%d h under power", h.Hours), celsius)
 }
 
 func (t *tree) ports() {
@@ -72,28 +77,31 @@ func (t *tree) ports() {
 			ports = append(ports, n)
 		}
 	}
-	t.head("Network", plural(len(t.i.Physical()), "port"))
-	t.gap("nics", "ports")
+	t.head(message.T("Network"), message.N(len(t.i.Physical()), "%d port", "%d ports"))
+	t.gap("nics", message.T("ports"))
 	for _, n := range ports {
 		speed := ""
 		if n.Mbps > 0 {
 			speed = fmt.Sprintf("%d Mb/s", n.Mbps)
 		}
-		kind := ""
+		var kind message.Text
 		if n.Virtual {
-			kind = "virtual"
+			kind = message.T("virtual")
 		}
-		t.row(1, n.Name, join(kind, with("link", n.Link), speed, with("MAC", n.MAC), with("MTU", nonzero(n.MTU)), n.Driver, with("firmware", n.Firmware), with("PCI", n.PCI)))
+		mtu := nonzero(n.MTU)
+		t.row(1, data(n.Name), join(kind, with(n.Link, message.F("link %s", word(n.Link))), data(speed), with(n.MAC, message.F("MAC %s", n.MAC)), with(mtu, message.F("MTU %s", mtu)),
+			data(n.Driver), firmware(n.Firmware), with(n.PCI, message.F("PCI %s", n.PCI))))
 		if len(n.Addresses) > 0 {
-			t.row(2, "addresses", strings.Join(n.Addresses, " "))
+			t.row(2, message.T("addresses"), data(n.Addresses...))
 		}
 	}
 	for _, r := range t.i.Routes {
 		if strings.HasSuffix(r.Destination, "/0") {
-			t.row(1, "default", join(with("by", r.Gateway), with("at", r.Interface), with("metric", nonzero(r.Metric))))
+			metric := nonzero(r.Metric)
+			t.row(1, message.T("default"), join(with(r.Gateway, message.F("by %s", r.Gateway)), with(r.Interface, message.F("at %s", r.Interface)), with(metric, message.F("metric %s", metric))))
 		}
 	}
-	t.gap("routes", "routes")
+	t.gap("routes", message.T("routes"))
 }
 
 func nonzero(n int) string {
@@ -104,17 +112,17 @@ func nonzero(n int) string {
 }
 
 func (t *tree) buses() {
-	t.head("Graphics", plural(len(t.i.GPUs()), "controller"))
+	t.head(message.T("Graphics"), message.N(len(t.i.GPUs()), "%d controller", "%d controllers"))
 	t.devices(t.i.GPUs())
 	if all := t.i.Accelerators(); len(all) > 0 {
-		t.head("Accelerators", fmt.Sprint(len(all)))
+		t.head(message.T("Accelerators"), message.F("%d", len(all)))
 		t.devices(all)
 	}
-	t.head("PCI", plural(len(t.i.PCI), "device"))
-	t.gap("pci", "devices")
+	t.head(message.T("PCI"), message.N(len(t.i.PCI), "%d device", "%d devices"))
+	t.gap("pci", message.T("devices"))
 	t.devices(t.i.PCI)
-	t.head("USB", plural(len(t.i.USB), "device"))
-	t.gap("usb", "devices")
+	t.head(message.T("USB"), message.N(len(t.i.USB), "%d device", "%d devices"))
+	t.gap("usb", message.T("devices"))
 	t.devices(t.i.USB)
 }
 
@@ -124,20 +132,21 @@ func (t *tree) devices(all []Device) {
 		if d.Vendor == "" || d.Name == "" {
 			name = strings.TrimSpace(fmt.Sprintf("%s [%s:%s]", name, d.VendorID, d.ProductID))
 		}
-		t.row(1, d.Address, join(d.Class, name, with("serial no.", d.Serial), with("driver", d.Driver)))
+		t.row(1, data(d.Address), join(word(d.Class), data(name), serialNo(d.Serial), with(d.Driver, message.F("driver %s", d.Driver))))
 	}
 }
 
 func (t *tree) sensors() {
-	t.head("Temperatures", plural(len(t.i.Temperatures), "sensor"))
-	t.gap("temperatures", "sensors")
+	t.head(message.T("Temperatures"), message.N(len(t.i.Temperatures), "%d sensor", "%d sensors"))
+	t.gap("temperatures", message.T("sensors"))
 	for _, s := range t.i.Temperatures {
-		limit := func(word string, celsius float64) string {
-			if celsius == 0 {
-				return ""
-			}
-			return fmt.Sprintf("%s %.0f C", word, celsius)
+		var high, critical message.Text
+		if s.High != 0 {
+			high = message.F("high from %.0f C", s.High)
 		}
-		t.row(1, s.Chip, join(s.Label, fmt.Sprintf("%.0f C", s.Celsius), limit("high from", s.High), limit("critical from", s.Critical)))
+		if s.Critical != 0 {
+			critical = message.F("critical from %.0f C", s.Critical)
+		}
+		t.row(1, data(s.Chip), join(data(s.Label), message.F("%.0f C", s.Celsius), high, critical))
 	}
 }

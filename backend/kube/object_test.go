@@ -91,7 +91,7 @@ func TestReady(t *testing.T) {
 	}
 	for text, want := range map[string]bool{"ok": true, "etcd failed": false, "down": false} {
 		answer = text
-		if ready, why := c.Ready(t.Context()); ready != want || (why == "") != want {
+		if ready, why := c.Ready(t.Context()); ready != want || (why.String() == "") != want {
 			t.Errorf("%s: %v %q", text, ready, why)
 		}
 	}

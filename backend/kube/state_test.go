@@ -74,7 +74,7 @@ func TestRevisions(t *testing.T) {
 		"no node yet":         {&operatorv1.KubeAPIServer{}, nil, 3, false, false},
 	} {
 		r := kube.RevisionsOf(test.ks, test.pods)
-		if why := r.Pending(test.after); (why == "") != test.done || r.Fell(test.after) != test.fell {
+		if why := r.Pending(test.after); (why.String() == "") != test.done || r.Fell(test.after) != test.fell {
 			t.Errorf("%s: %q, fell %v", name, why, r.Fell(test.after))
 		}
 	}

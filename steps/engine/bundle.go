@@ -130,8 +130,8 @@ func gather(ctx context.Context, e *Engine, limit int) ([]support.Part, error) {
 			add(support.ReturnPart(path), data)
 		}
 	}
-	if text, replay, err := inventory(ctx, e.o.Node.Host, e.now); err == nil {
-		add("inventory.txt", text)
+	if found, replay, err := inventory(ctx, e.o.Node.Host, e.now); err == nil {
+		add("inventory.txt", []byte(found.Text()))
 		files = append(files, support.Part{Name: "inventory.tar.gz", Data: replay, Whole: true})
 	}
 	for _, part := range support.Collect(ctx, support.Asking{Host: e.o.Node.Host, Kube: e.o.Node.Kube, Mask: e.mask.Mask, Tail: limit}) {

@@ -12,6 +12,7 @@ import (
 
 	"touchdown/backend/hardware"
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 	"touchdown/backend/support"
 )
 
@@ -75,15 +76,21 @@ func (e *Engine) Export(ctx context.Context, what Document) ([]byte, error) {
 			return nil, err
 		}
 		return support.Serial(archive, "")
-	case Inventory:
-		text, _, err := inventory(ctx, e.o.Node.Host, e.now)
-		return text, err
+	case Inventory, InventoryPage:
+		found, _, err := inventory(ctx, e.o.Node.Host, e.now)
+		switch {
+		case err != nil:
+			return nil, err
+		case what == Inventory:
+			return []byte(found.Text()), nil
+		}
+		return found.Page().Marshal()
 	}
 	return nil, fmt.Errorf("%w: there is no document %q", ErrNotFound, what)
 }
 
-// inventory looks at the machine, and returns what it is made of as text and as a snapshot to replay.
-func inventory(ctx context.Context, m *host.Machine, now func() time.Time) (text, replay []byte, err error) {
+// inventory looks at the machine, and returns what it is made of, and a snapshot to replay.
+func inventory(ctx context.Context, m *host.Machine, now func() time.Time) (found *hardware.Inventory, replay []byte, err error) {
 	if m == nil {
 		return nil, nil, fmt.Errorf("%w: this engine has no machine", ErrNotFound)
 	}
@@ -92,5 +99,14 @@ func inventory(ctx context.Context, m *host.Machine, now func() time.Time) (text
 	if err != nil {
 		return nil, nil, err
 	}
-	return []byte(i.Text()), packed.Bytes(), nil
+	return i, packed.Bytes(), nil
+}
+
+// ReadInventory is an InventoryPage in the language of show.
+func ReadInventory(data []byte, show func(message.Text) string) (string, error) {
+	page, err := hardware.ReadPage(data)
+	if err != nil {
+		return "", err
+	}
+	return page.Text(show), nil
 }

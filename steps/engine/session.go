@@ -112,6 +112,8 @@ const (
 	BundleOnStick Document = "bundle.stick"
 	SummaryText   Document = "summary.txt" // a summary of the bundle as lines for a terminal that someone records
 	Inventory     Document = "inventory"   // what the machine is made of, for people; the machine is looked at for it
+	// InventoryPage is the same for consoles, which show it in their language: see ReadInventory.
+	InventoryPage Document = "inventory.page"
 )
 
 // The errors that a client can tell apart; they keep their identity over the socket.
