@@ -13,11 +13,11 @@ func (f *faults) raw(ctx context.Context, n *Network) {
 	const path = "networkConfig"
 	d, view, err := readDocument(f.s.Raw, f.facts.Now.Macs)
 	if err != nil {
-		f.add(path, message.F("%s", err))
+		f.add(path, message.Detail(err))
 		return
 	}
 	if _, err := n.library.generate(ctx, d.json()); err != nil {
-		f.add(path, message.F("%s", problemText(err)))
+		f.add(path, message.Verbatim(problemText(err)))
 		return
 	}
 	if view.carrier() == "" {
@@ -33,7 +33,7 @@ func (f *faults) raw(ctx context.Context, n *Network) {
 		return
 	}
 	if _, err := compilePlan(ctx, n.library, f.s, f.facts.Now, f.facts.Now); err != nil {
-		f.add(path, message.F("%s", problemText(err)))
+		f.add(path, message.Verbatim(problemText(err)))
 	}
 }
 
@@ -68,7 +68,7 @@ func (f *faults) networks(path string, d document, view *state) {
 					continue
 				}
 				if err := apart("has a subnet in "+kind+" that", subnet, f.facts.Reserved); err != nil {
-					f.add(path, message.F("%s", err))
+					f.add(path, message.Detail(err))
 				}
 			}
 		}
