@@ -115,7 +115,7 @@ func (r *run) routers(ctx context.Context, f *family) error {
 	}
 	c := f.dhcpCheck()
 	for _, a := range heard {
-		c.Evidence = append(c.Evidence, message.F("router %s advertises prefix %s, addresses by DHCPv6: %t", a.From, a.onLink, a.managed))
+		c.Evidence = append(c.Evidence, message.F("router %s advertises prefix %s, addresses by DHCPv6: %s", a.From, a.onLink, fmt.Sprint(a.managed)))
 	}
 	r.take(f, c, offers)
 	return nil
