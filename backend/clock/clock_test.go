@@ -169,7 +169,7 @@ func TestBoundsAreTheNodesCertificates(t *testing.T) {
 	if !b.NotBefore.Equal(now.Add(-3*day)) || !b.NotAfter.Equal(now.Add(300*day)) {
 		t.Errorf("bounds are %+v", b)
 	}
-	if b.Allows(now).String() != "" || b.Allows(now.Add(-4*day)) == "" || b.Allows(now.Add(301*day)) == "" {
+	if b.Allows(now).String() != "" || b.Allows(now.Add(-4*day)).String() == "" || b.Allows(now.Add(301*day)).String() == "" {
 		t.Error("the bounds do not bound")
 	}
 }
