@@ -1,7 +1,6 @@
 package manifests
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -99,5 +98,5 @@ func text(object map[string]any, key string) string {
 
 // described names an object that was listed.
 func described(kind string, object map[string]any) string {
-	return Object{Kind: cmp.Or(kind, "object"), Namespace: text(object, "namespace"), Name: text(object, "name")}.String()
+	return Object{Kind: kind, Namespace: text(object, "namespace"), Name: text(object, "name")}.String()
 }
