@@ -41,9 +41,15 @@ type Release struct {
 	program []byte
 }
 
-// Read reads the release in a folder. Nothing of it counts that no key of trust has signed (UPD-SGN, UPD-SUM; UPD-READ where a file is
-// missing).
-func Read(folder string, trust *envelope.Trust) (*Release, error) {
+// Keys are those that a node goes by; nil where it was given none.
+type Keys struct {
+	Releases *envelope.Trust
+	Media    *envelope.Trust // good for no release, whatever else may say that they are
+}
+
+// Read reads the release in a folder. Nothing of it counts that no key for releases has signed (UPD-SGN, UPD-NKEY, UPD-MKEY, UPD-SUM;
+// UPD-READ where a file is missing).
+func Read(folder string, keys Keys) (*Release, error) {
 	sums, err := read(folder, sumsFile, mostSums)
 	if err != nil {
 		return nil, err
@@ -52,12 +58,9 @@ func Read(folder string, trust *envelope.Trust) (*Release, error) {
 	if err != nil {
 		return nil, err
 	}
-	signer, ok := trust.SignedFile(sums, signature)
-	if !ok {
-		return nil, &problem.Problem{
-			Code: "UPD-SGN", Summary: message.F("No key that this node trusts has signed the release in %s.", folder),
-			Fix: message.T("Take the release from whoever made this node. `touchdown media keygen` made the key; its public half may be given with --key."),
-		}
+	signer, err := keys.signer(folder, sums, signature)
+	if err != nil {
+		return nil, err
 	}
 	program, err := read(folder, programFile, mostProgram)
 	if err != nil {
@@ -70,6 +73,31 @@ func Read(folder string, trust *envelope.Trust) (*Release, error) {
 		}
 	}
 	return &Release{signer, program}, nil
+}
+
+// signer is the key that has signed a release.
+func (k Keys) signer(folder string, sums, signature []byte) (string, error) {
+	if k.Media != nil {
+		if id, ok := k.Media.SignedFile(sums, signature); ok {
+			return "", &problem.Problem{
+				Code: "UPD-MKEY", Summary: message.F("The release in %s is signed with the key %s, which is for site media and not for releases.", folder, id),
+				Fix: message.T("Make a key with `touchdown media keygen --release NAME`, sign with `make release KEY=NAME.key`, and bring NAME.pub: touchdown factory bake --release-key NAME.pub, or this command with --key NAME.pub."),
+			}
+		}
+	}
+	if k.Releases == nil {
+		return "", &problem.Problem{
+			Code: "UPD-NKEY", Summary: message.T("This node trusts no key that signs releases."),
+			Fix: message.T("Give the public half of the key that signed the release: touchdown update FOLDER --key release.pub. The factory lays it with touchdown factory --release-key."),
+		}
+	}
+	if id, ok := k.Releases.SignedFile(sums, signature); ok {
+		return id, nil
+	}
+	return "", &problem.Problem{
+		Code: "UPD-SGN", Summary: message.F("No key that this node trusts for releases has signed the release in %s.", folder),
+		Fix: message.T("Take the release from whoever made this node. `touchdown media keygen --release` made the key; its public half may be given with --key."),
+	}
 }
 
 func read(folder, name string, most int64) ([]byte, error) {

@@ -17,8 +17,8 @@ import (
 	"touchdown/backend/update"
 )
 
-// signer is a key as `touchdown media keygen` makes it, and what it signs as openssl does.
-func signer(t *testing.T) (trust *envelope.Trust, sign func([]byte) []byte) {
+// signer is a key as `touchdown media keygen --release` makes it, in the hands of a node, and what it signs as openssl does.
+func signer(t *testing.T) (keys update.Keys, sign func([]byte) []byte) {
 	t.Helper()
 	key, err := envelope.NewSigningKey()
 	if err != nil {
@@ -33,10 +33,10 @@ func signer(t *testing.T) (trust *envelope.Trust, sign func([]byte) []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if trust, err = envelope.ParseTrust(public, nil); err != nil {
+	if keys.Releases, err = envelope.ParseReleaseTrust(envelope.ForReleases(public), nil); err != nil {
 		t.Fatal(err)
 	}
-	return trust, func(data []byte) []byte { return ed25519.Sign(secret.(ed25519.PrivateKey), data) }
+	return keys, func(data []byte) []byte { return ed25519.Sign(secret.(ed25519.PrivateKey), data) }
 }
 
 // release makes the folder of one.
@@ -110,12 +110,39 @@ func TestOnlyWhatIsSignedIsRead(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.code)
 		}
 	}
-	revoked, err := envelope.ParseTrust(publicOf(t, trust), []byte(trust.IDs()[0]+"\n"))
+}
+
+// TestWhoseReleasesAreTaken: of a key for releases, and of one for media by no means.
+func TestWhoseReleasesAreTaken(t *testing.T) {
+	keys, sign := signer(t)
+	id, public := keys.Releases.IDs()[0], publicOf(t, keys.Releases)
+	revoked, err := envelope.ParseReleaseTrust(envelope.ForReleases(public), []byte(id+"\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := update.Read(release(t, "two", sign), revoked); problem.From(err).Code != "UPD-SGN" {
-		t.Errorf("signed with a revoked key: %v", err)
+	medium, err := envelope.ParseTrust(public, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, _ := signer(t)
+	for name, c := range map[string]struct {
+		keys update.Keys
+		code string
+	}{
+		"for releases":                           {keys, ""},
+		"revoked":                                {update.Keys{Releases: revoked}, "UPD-SGN"},
+		"for media":                              {update.Keys{Media: medium}, "UPD-MKEY"},
+		"for media, beside another for releases": {update.Keys{Media: medium, Releases: other.Releases}, "UPD-MKEY"},
+		"for both":                               {update.Keys{Media: medium, Releases: keys.Releases}, "UPD-MKEY"},
+		"none":                                   {update.Keys{}, "UPD-NKEY"},
+	} {
+		_, err := update.Read(release(t, "two", sign), c.keys)
+		if c.code == "" && err != nil || c.code != "" && problem.From(err).Code != c.code {
+			t.Errorf("%s: %v, want %q", name, err, c.code)
+		}
+		if c.code == "UPD-MKEY" && !strings.Contains(err.Error(), id) {
+			t.Errorf("%s: the key is not named: %v", name, err)
+		}
 	}
 }
 

@@ -34,8 +34,8 @@ func updateCommand(c *connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "update [FOLDER]", Short: "Replace Touchdown on this node by a signed release, or go back to the one before", Args: cobra.MaximumNArgs(1),
 		Long: `Update takes the program out of a folder with a release: touchdown, SHA256SUMS and SHA256SUMS.sig, as
-"make release KEY=FILE" makes them. The signature has to be of a key that this node trusts for site media, or of the one
-that --key names. First the engine's unit runs the new program beside the node's own; only when that engine has answered
+"make release KEY=FILE" makes them. The signature has to be of a key that this node trusts for releases (touchdown factory
+--release-key), or of the one that --key names; a key for site media signs none. First the engine's unit runs the new program beside the node's own; only when that engine has answered
 does the program take the place of ` + layout.Program + `, and engine and consoles are started again with it.
 Journal, answers, originals and report stay. Nothing of the network, the cluster and the units is touched.
 
@@ -61,7 +61,7 @@ replaced.`,
 			return u.install(cmd.Context(), args[0])
 		},
 	}
-	cmd.Flags().StringVar(&u.key, "key", "", "public half of the key that signed the release (PEM), in place of those that the node trusts")
+	cmd.Flags().StringVar(&u.key, "key", "", "public half of the key that signed the release (PEM, from touchdown media keygen --release), in place of those that the node trusts")
 	cmd.Flags().BoolVar(&u.back, "back", false, "go back to the program before")
 	cmd.Flags().BoolVar(&u.dry, "dry-run", false, "check signature and program, and change nothing")
 	return cmd
@@ -71,7 +71,7 @@ func (u *updating) install(ctx context.Context, folder string) error {
 	if err := u.here(); err != nil {
 		return err
 	}
-	trust, err := u.trust()
+	keys, err := u.keys()
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (u *updating) install(ctx context.Context, folder string) error {
 	if err != nil {
 		return fmt.Errorf("finding the folder of the release: %w", err)
 	}
-	release, err := update.Read(folder, trust)
+	release, err := update.Read(folder, keys)
 	if err != nil {
 		return err
 	}
@@ -156,24 +156,30 @@ func (u *updating) here() error {
 	}
 }
 
-// trust is whose signature counts.
-func (u *updating) trust() (*envelope.Trust, error) {
+// keys are whose signature counts, and whose does not.
+func (u *updating) keys() (keys update.Keys, err error) {
+	known := media.Of(u.machine)
+	keys.Media, err = known.Trust(false)
 	if u.key == "" {
-		trust, err := media.Of(u.machine).Trust(false)
-		if p, ok := errors.AsType[*problem.Problem](err); ok && p.Code == "MED-UKEY" {
-			p.Fix = message.T("Give the public half of the key that signed the release: touchdown update FOLDER --key release.pub. The factory lays it with touchdown factory --media-key.")
+		if p, ok := errors.AsType[*problem.Problem](err); err != nil && !(ok && p.Code == "MED-UKEY") {
+			return keys, err
 		}
-		return trust, err
+		keys.Releases, err = known.ReleaseTrust()
+		return keys, err
 	}
-	keys, err := readNamed(u.cmd, "key", u.key, maxKeyFile)
+	// A record of media that was lost is no reason to refuse the key that root names.
+	text, err := readNamed(u.cmd, "key", u.key, maxKeyFile)
 	if err != nil {
-		return nil, err
+		return keys, err
 	}
-	trust, err := envelope.ParseTrust(keys, nil)
+	revoked, err := known.Revoked()
 	if err != nil {
-		return nil, usage(fmt.Errorf("--key %s: %w", u.key, err))
+		return keys, err
 	}
-	return trust, nil
+	if keys.Releases, err = envelope.ParseReleaseTrust(text, revoked); err != nil {
+		return keys, usage(fmt.Errorf("--key %s: %w; %s", u.key, err, releaseKeys))
+	}
+	return keys, nil
 }
 
 // rests refuses while work is under way. An engine that does not answer is no obstacle: another program may be what it needs.
