@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/envelope"
 	"touchdown/test/bench/node"
 	"touchdown/test/wait"
 )
@@ -67,7 +68,7 @@ func TestUpdateOnANode(t *testing.T) {
 		t.Helper()
 		sums := must(t, m, "rm -rf /var/tmp/release; mkdir /var/tmp/release; cd /var/tmp/release; "+make+"; sha256sum touchdown") + "\n"
 		err := errors.Join(m.WriteFile("/var/tmp/release/SHA256SUMS", []byte(sums), 0o600), m.WriteFile("/var/tmp/release/SHA256SUMS.sig", ed25519.Sign(secret, []byte(sums)), 0o600),
-			m.WriteFile("/var/tmp/release.pub", pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der}), 0o600))
+			m.WriteFile("/var/tmp/release.pub", envelope.ForReleases(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})), 0o600))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +77,7 @@ func TestUpdateOnANode(t *testing.T) {
 	const running = "sha256sum < /proc/$(systemctl show --property=MainPID --value touchdown-engine)/exe; sha256sum < /usr/local/bin/touchdown"
 	first := must(t, m, running)
 	release("cp /usr/local/bin/touchdown . && echo other >> touchdown")
-	if out, err := m.Shell(t.Context(), strings.Replace(update, " --key /var/tmp/release.pub", "", 1)); err == nil || !strings.Contains(out, "MED-UKEY") {
+	if out, err := m.Shell(t.Context(), strings.Replace(update, " --key /var/tmp/release.pub", "", 1)); err == nil || !strings.Contains(out, "UPD-NKEY") {
 		t.Errorf("without a key: %v: %s", err, out)
 	}
 	t.Log(must(t, m, update))
