@@ -73,7 +73,7 @@ func (mediaKeys) takeAway(node *backend.Node, report Report) error {
 	if err != nil {
 		return err
 	}
-	if releases, err := known.ReleaseTrust(); recipient == "" && releases == nil && err == nil {
+	if releases, err := media.ReleasesOf(node.Host).Trust(); recipient == "" && releases == nil && err == nil {
 		return nil
 	}
 	if err := known.Forget(); err != nil {

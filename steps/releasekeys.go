@@ -16,9 +16,9 @@ type releaseKeys []byte
 
 // ids are the keys to lay, and those that the node trusts now.
 func (s releaseKeys) ids(node *backend.Node) (keys []byte, want, now []string, err error) {
-	known := media.Of(node.Host)
+	known := media.ReleasesOf(node.Host)
 	if keys = s; keys == nil {
-		if keys, err = known.ChosenReleases(); err != nil || keys == nil {
+		if keys, err = known.Chosen(); err != nil || keys == nil {
 			return nil, nil, nil, err
 		}
 	}
@@ -26,7 +26,7 @@ func (s releaseKeys) ids(node *backend.Node) (keys []byte, want, now []string, e
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	have, err := known.ReleaseTrust()
+	have, err := known.Trust()
 	if err == nil && have != nil {
 		now = have.IDs()
 	}
@@ -50,7 +50,7 @@ func (s releaseKeys) lay(node *backend.Node, report Report) error {
 	if err != nil || keys == nil {
 		return err
 	}
-	changed, err := media.Of(node.Host).LayReleases(keys)
+	changed, err := media.ReleasesOf(node.Host).Lay(keys)
 	if err == nil && changed {
 		report.Say(message.F("Releases signed with %s are taken.", strings.Join(want, ", ")))
 	}

@@ -18,9 +18,9 @@ func TestReleaseKeys(t *testing.T) {
 	release := envelope.ForReleases(public)
 	for name, test := range map[string]struct{ given, chosen []byte }{"given": {given: release}, "chosen": {chosen: release}, "none": {}} {
 		node := shipped(t, "SN01", "one", ca, hostKey)
-		known, record := media.Of(node.Host), &bakeRecord{Releases: test.given}
+		known, record := media.ReleasesOf(node.Host), &bakeRecord{Releases: test.given}
 		if test.chosen != nil {
-			if err := known.ChooseReleases(test.chosen); err != nil {
+			if err := known.Choose(test.chosen); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -35,18 +35,18 @@ func TestReleaseKeys(t *testing.T) {
 				t.Errorf("%s, %d: %q, %v", name, again, r.said, err)
 			}
 		}
-		trust, err := known.ReleaseTrust()
+		trust, err := known.Trust()
 		if err != nil || (trust != nil) != (name != "none") {
 			t.Errorf("%s: trusted: %v, %v", name, trust, err)
 		}
-		if ids, err := known.Trusts(); err != nil || len(ids) > 0 {
+		if ids, err := media.Of(node.Host).Trusts(); err != nil || len(ids) > 0 {
 			t.Errorf("%s: trusted for media: %q, %v", name, ids, err)
 		}
 		r := newKept()
 		if err := record.Undo(t.Context(), node, r); err != nil || (len(r.said) > 0) != (name != "none") {
 			t.Errorf("%s: %q, %v", name, r.said, err)
 		}
-		if trust, err := known.ReleaseTrust(); err != nil || trust != nil {
+		if trust, err := known.Trust(); err != nil || trust != nil {
 			t.Errorf("%s: still trusted: %v, %v", name, trust, err)
 		}
 	}
@@ -64,7 +64,7 @@ func TestARevokedReleaseKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []bool{true, false} {
-		trust, err := media.Of(node.Host).ReleaseTrust()
+		trust, err := media.ReleasesOf(node.Host).Trust()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -117,7 +117,7 @@ func (k Known) put(file string, data []byte) (changed bool, err error) {
 	return true, k.machine.WriteFile(file, data, 0o600)
 }
 
-// Forget takes away the keys that Lay and LayReleases laid, and the site config that Bake put in, with its key: the next bake starts over. Media that are sealed for the node do not open any
+// Forget takes away the keys that Lay and Releases.Lay laid, and the site config that Bake put in, with its key: the next bake starts over. Media that are sealed for the node do not open any
 // more. Which media were used and which keys are revoked stays: a node that is baked again must not take an old medium for a new one.
 func (k Known) Forget() error {
 	errs := []error{k.DropBaked()}
@@ -191,7 +191,7 @@ func (k Known) Trust(baked bool) (*envelope.Trust, error) {
 	if err != nil {
 		return nil, lost(file, err)
 	}
-	revoked, err := k.Revoked()
+	revoked, err := Revoked(k.machine)
 	if err != nil {
 		return nil, err
 	}
@@ -203,8 +203,8 @@ func (k Known) Trust(baked bool) (*envelope.Trust, error) {
 }
 
 // Revoked is the list of keys that media have revoked, as envelope.ParseRevoked reads it; nil where none did.
-func (k Known) Revoked() ([]byte, error) {
-	revoked, err := k.machine.ReadFile(revokedFile)
+func Revoked(m *host.Machine) ([]byte, error) {
+	revoked, err := m.ReadFile(revokedFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -246,7 +246,7 @@ func (k Known) use(d *envelope.Document) error {
 	if err := d.For(k.machine.Serial(), used); err != nil {
 		return err
 	}
-	text, err := k.Revoked()
+	text, err := Revoked(k.machine)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"touchdown/backend/envelope"
+	"touchdown/backend/host"
 	"touchdown/backend/layout"
 )
 
@@ -17,13 +18,19 @@ const (
 	chosenReleases = layout.FactoryState + "/releases.pub"
 )
 
-// ChooseReleases keeps the public halves of keys for ChosenReleases.
-func (k Known) ChooseReleases(keys []byte) error {
+// Releases is what a node knows of those who sign releases.
+type Releases struct{ machine *host.Machine }
+
+// ReleasesOf is what a machine knows.
+func ReleasesOf(m *host.Machine) Releases { return Releases{m} }
+
+// Choose keeps the public halves of keys for Chosen.
+func (k Releases) Choose(keys []byte) error {
 	return k.machine.WriteFile(chosenReleases, keys, 0o600)
 }
 
-// ChosenReleases are the keys that were given to ChooseReleases last, nil for none.
-func (k Known) ChosenReleases() ([]byte, error) {
+// Chosen are the keys that were given to Choose last, nil for none.
+func (k Releases) Chosen() ([]byte, error) {
 	keys, err := k.machine.ReadFile(chosenReleases)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -31,17 +38,17 @@ func (k Known) ChosenReleases() ([]byte, error) {
 	return keys, err
 }
 
-// LayReleases has the node trust the keys whose public halves are given for releases, and no others. It returns whether it changed
+// Lay has the node trust the keys whose public halves are given for releases, and no others. It returns whether it changed
 // something.
-func (k Known) LayReleases(keys []byte) (changed bool, err error) {
+func (k Releases) Lay(keys []byte) (changed bool, err error) {
 	if _, err := envelope.ParseReleaseTrust(keys, nil); err != nil {
 		return false, err
 	}
-	return k.put(releaseFile, keys)
+	return Of(k.machine).put(releaseFile, keys)
 }
 
-// ReleaseTrust is whose releases the node takes now; nil where it was given no key for them.
-func (k Known) ReleaseTrust() (*envelope.Trust, error) {
+// Trust is whose releases the node takes now; nil where it was given no key for them.
+func (k Releases) Trust() (*envelope.Trust, error) {
 	keys, err := k.machine.ReadFile(releaseFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -49,7 +56,7 @@ func (k Known) ReleaseTrust() (*envelope.Trust, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the keys for releases: %w", err)
 	}
-	revoked, err := k.Revoked()
+	revoked, err := Revoked(k.machine)
 	if err != nil {
 		return nil, err
 	}

@@ -156,7 +156,7 @@ func (f *factoryFlags) keep(cmd *cobra.Command, machine *host.Machine, mediaKeys
 		}
 	}
 	if releaseKeys != nil {
-		if err := media.Of(machine).ChooseReleases(releaseKeys); err != nil {
+		if err := media.ReleasesOf(machine).Choose(releaseKeys); err != nil {
 			return err
 		}
 	}

@@ -158,13 +158,12 @@ func (u *updating) here() error {
 
 // keys are whose signature counts, and whose does not.
 func (u *updating) keys() (keys update.Keys, err error) {
-	known := media.Of(u.machine)
-	keys.Media, err = known.Trust(false)
+	keys.Media, err = media.Of(u.machine).Trust(false)
 	if u.key == "" {
 		if p, ok := errors.AsType[*problem.Problem](err); err != nil && !(ok && p.Code == "MED-UKEY") {
 			return keys, err
 		}
-		keys.Releases, err = known.ReleaseTrust()
+		keys.Releases, err = media.ReleasesOf(u.machine).Trust()
 		return keys, err
 	}
 	// A record of media that was lost is no reason to refuse the key that root names.
@@ -172,7 +171,7 @@ func (u *updating) keys() (keys update.Keys, err error) {
 	if err != nil {
 		return keys, err
 	}
-	revoked, err := known.Revoked()
+	revoked, err := media.Revoked(u.machine)
 	if err != nil {
 		return keys, err
 	}

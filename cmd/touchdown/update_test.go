@@ -101,7 +101,7 @@ func TestAKeyForMediaBringsNoProgram(t *testing.T) {
 	}
 	text, err := os.ReadFile(in("release.pub"))
 	if err == nil {
-		_, err = media.Of(machine).LayReleases(text)
+		_, err = media.ReleasesOf(machine).Lay(text)
 	}
 	if err != nil {
 		t.Fatal(err)
