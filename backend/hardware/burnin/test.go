@@ -20,7 +20,7 @@ import (
 // Test is the burn-in of a machine.
 type Test struct {
 	Host *host.Machine
-	Load Load // nil: a process of its own
+	Load Load // nil: a separate process
 }
 
 // Load carries out an order, with the file on the disk, and tells what it has done so far, again and again.
@@ -125,7 +125,7 @@ func (t Test) load() Load {
 // overhead is what the worker itself needs of memory, in bytes: a Go program with a thread for each CPU, and a file's pages.
 const overhead = 512 << 20
 
-// apart has a process of its own carry out the order. A CPU or memory that fails may fell it, and must not fell the engine; it is also the first to be
+// apart has a separate process carry out the order. A CPU or memory that fails may end that process, but not the engine; it is also the first to be
 // ended when memory runs out, and the engine the last.
 func apart(ctx context.Context, o Order, file *os.File, tell func(Tally) error) error {
 	text, err := json.Marshal(o)
