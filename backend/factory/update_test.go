@@ -38,6 +38,7 @@ func cutTrial(t *testing.T, m *node.Machine, update, running, before string) {
 		await(t, m, time.Minute, trial)
 		end.does()
 		await(t, m, time.Minute, "touchdown status > /dev/null && test ! -e /run/systemd/system/touchdown-engine.service.d/zz-touchdown-update.conf")
+		must(t, m, "test ! -e /usr/local/bin/touchdown.new && grep 'an update was cut off' /var/lib/touchdown/engine.log && truncate --size=0 /var/lib/touchdown/engine.log")
 		if after := must(t, m, running); after != before {
 			t.Errorf("%s: engine and program are %q, before the update %q", end.name, after, before)
 		}
@@ -85,6 +86,7 @@ func TestUpdateOnANode(t *testing.T) {
 	if lines := strings.Fields(second); second == first || len(lines) != 4 || lines[0] != lines[2] {
 		t.Errorf("after the update engine and program are %q, before it %q", second, first)
 	}
+	must(t, m, "! grep 'an update was cut off' /var/lib/touchdown/engine.log")
 	if out := must(t, m, update); !strings.Contains(out, "has that program already") {
 		t.Errorf("the same again: %s", out)
 	}

@@ -46,7 +46,10 @@ func (c *Change) To(ctx context.Context, r *Release) error {
 			if err := c.Node.WriteFile(layout.PreviousProgram, have, 0o755); err != nil {
 				return err
 			}
-			return c.Node.WriteFile(layout.Program, r.program, 0o755)
+			if err := c.Node.WriteFile(layout.Program, r.program, 0o755); err != nil {
+				return err
+			}
+			return c.Node.Remove(layout.CandidateProgram) // an engine that starts and finds it tells of an update that was cut off
 		})
 		return errors.Join(err, c.Node.Remove(layout.CandidateProgram))
 	})

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"encoding/hex"
 	"encoding/pem"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,5 +109,25 @@ func TestAKeyForMediaBringsNoProgram(t *testing.T) {
 	}
 	if code, said := run("update", release, "--dry-run"); code != exitFailed || !strings.Contains(said, "UPD-STRT") {
 		t.Errorf("a release of a key that the bake laid: %d\n%s", code, said)
+	}
+}
+
+// TestTheEngineAfterATrial takes away what a cut update left, and says so. The engine of the trial does not take its own program away,
+// wherever /usr/local leads to.
+func TestTheEngineAfterATrial(t *testing.T) {
+	machine := host.Open(host.Options{Root: t.TempDir()})
+	var said bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&said, nil))
+	afterTrial(machine, layout.Program, log)
+	if err := machine.WriteFile(layout.CandidateProgram, []byte("tried"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	afterTrial(machine, "/var/usrlocal/bin/touchdown.new", log)
+	if said.Len() > 0 || !machine.Exists(layout.CandidateProgram) {
+		t.Errorf("in the trial, or without one: %s", said.String())
+	}
+	afterTrial(machine, "/var/usrlocal/bin/touchdown", log)
+	if !strings.Contains(said.String(), "an update was cut off") || machine.Exists(layout.CandidateProgram) {
+		t.Errorf("after the trial: %q", said.String())
 	}
 }
