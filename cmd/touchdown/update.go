@@ -35,8 +35,9 @@ func updateCommand(c *connection) *cobra.Command {
 		Use: "update [FOLDER]", Short: "Replace Touchdown on this node by a signed release, or go back to the one before", Args: cobra.MaximumNArgs(1),
 		Long: `Update takes the program out of a folder with a release: touchdown, SHA256SUMS and SHA256SUMS.sig, as
 "make release KEY=FILE" makes them. The signature has to be of a key that this node trusts for releases (touchdown factory
---release-key), or of the one that --key names; a key for site media signs none. First the engine's unit runs the new program beside the node's own; only when that engine has answered
-does the program take the place of ` + layout.Program + `, and engine and consoles are started again with it.
+--release-key), or of the one that --key names; a key for site media signs none. First the engine's unit runs the new program
+beside the node's own; only when that engine has answered does the program take the place of
+` + layout.Program + `, and engine and consoles are started again with it.
 Journal, answers, originals and report stay. Nothing of the network, the cluster and the units is touched.
 
 Where the new engine does not answer, the node keeps the program that it had. So it does after a power cut: the trial is
