@@ -62,6 +62,8 @@ const (
 	Returned = State + "/" + ReturnedFolder
 	// ReturnedFolder is its name in any state folder.
 	ReturnedFolder = "returned"
+	// SiteObjects names the objects that landings brought into the cluster for the site and that are still there.
+	SiteObjects = State + "/site-objects.json"
 	// ImagesState is what Touchdown knows of the image store.
 	ImagesState = State + "/images"
 )

@@ -129,7 +129,8 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 		Stages: func(cfg *site.Config) []steps.Stage {
 			stages := list(cfg, steps.Wiring{
 				Version: version, Program: program, Dir: dir, NodeNet: nodeNet, Media: watcher, Outbox: outbox,
-				BurnIn: func() time.Duration { return burnin.Asked(node.Host, factory.Stay(node.Host)) },
+				Brought: func() bool { return node.Host.Exists(layout.SiteObjects) },
+				BurnIn:  func() time.Duration { return burnin.Asked(node.Host, factory.Stay(node.Host)) },
 			})
 			if h.stages != nil {
 				h.stages(stages)
