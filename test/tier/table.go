@@ -22,6 +22,7 @@ var table = []Row{
 	{Package: "steps", Run: "TestALandingKeepsWhatTheOwnerServes", Tier: All, Seconds: 25, Proves: "a cluster with certificates and a console host of its owner's lands with them, and is undone"},
 	{Package: "steps", Tier: Test, Seconds: 120, Proves: "the steps on a real API: move, undo, node configuration, health, hand-over; a real kubelet released"},
 	{Package: "cmd/touchdown", Run: "TestARoughDay", Tier: All, Seconds: 80, Proves: "one job through every fault of the API in turn"},
+	{Package: "cmd/touchdown", Run: "TestReplacedCertificatesAfterACut", Tier: All, Seconds: 90, Proves: "certificates replace, cut off behind events of its journal, is ended by the next engine or by the command; the API shows the site's own throughout"},
 	{Package: "cmd/touchdown", Tier: Test, Seconds: 112, Proves: "engine and commands with a real API: faults, a life, long storage, nothing before the review"},
 	{Package: "backend/images/store", Tier: Test, Seconds: 9, Proves: "real layers on XFS: cloned, verified, damage found"},
 	{Package: "backend/images/layerstore", Tier: Test, Seconds: 39, Proves: "the image store cut and killed at every point"},
