@@ -52,6 +52,7 @@ type fake struct {
 	spell   func(*engine.Snapshot) // changes the examples' words, for a console in another language
 
 	presents int
+	shown    []string // what the console told of what it showed
 }
 
 func newFake() *fake {
@@ -354,6 +355,16 @@ func (f *fake) Give(_ context.Context, pen string, ask handout.Ask) (*handout.Lo
 	}
 	f.asked = append(f.asked, ask)
 	return f.logIn, nil
+}
+
+func (f *fake) Shown(_ context.Context, text string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.gone {
+		return engine.ErrNoEngine
+	}
+	f.shown = append(f.shown, text)
+	return nil
 }
 
 func (f *fake) Export(_ context.Context, what engine.Document) ([]byte, error) {
