@@ -36,10 +36,14 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case tea.KeyPressMsg:
 		a.touched = a.touched || !pressed(msg, a.keys.enter)
+		a.lastAct = a.clock()
+		a.seen.note(a.now(), a.pressedKey(msg))
 		cmd := a.press(msg)
 		a.followJob()
 		return a, cmd
 	case batchMsg:
+		a.seen.note(a.now(), "several keys at once: typed ahead, or pasted")
+		a.lastAct = a.clock()
 		return a, a.batch(msg)
 	case tickMsg:
 		if msg.generation == a.generation {
@@ -179,6 +183,7 @@ func (a *app) View() tea.View {
 		p.lines[i] = strings.ReplaceAll(line, "\n", " ")
 	}
 	v := tea.NewView(strings.Join(p.lines, "\n"))
+	a.remember(v.Content)
 	v.Cursor = tea.NewCursor(p.x, p.y)
 	return v
 }

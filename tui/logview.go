@@ -181,7 +181,7 @@ func (l *logView) other(on bool, turnsOn, turnsOff string) string {
 func (l *logView) view(w, h int) page {
 	buttons, x, y := l.row.view(l.theme, l.buttons(), !l.searching, w)
 	if l.searching {
-		text, cx := l.ed.view(40, false)
+		text, cx := l.typed(&l.ed, 40, false)
 		buttons = []string{marker + " " + t("log.find") + " [" + pad(text, 40) + "]"}
 		x, y = len([]rune(t("log.find")))+4+cx, 0
 	}

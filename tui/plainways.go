@@ -121,7 +121,7 @@ func (p *prompts) bundled() []string {
 // plainSummary prints what a terminal records for support, on a line that has neither network nor stick.
 func plainSummary(p *prompts) {
 	p.write(t("bundle.making"), t("plain.summary"))
-	p.write(strings.Split(p.do(p.link.export(engine.SummaryText, nil)), "\n")...)
+	p.printed("the support summary", strings.Split(p.do(p.link.export(engine.SummaryText, nil)), "\n"))
 }
 
 // liveNews is what line mode tells of the cluster while it waits: the verdict and the newest change, once for each.
@@ -150,7 +150,7 @@ func (p *prompts) finish() error {
 	p.changes = liveNews(p)
 	defer func() { p.changes = nil }()
 	document := func(name string, what engine.Document) wayOn {
-		return shows(name, func() { p.write(strings.Split(p.do(p.link.export(what, nil)), "\n")...) })
+		return shows(name, func() { p.printed(string(what), strings.Split(p.do(p.link.export(what, nil)), "\n")) })
 	}
 	sure := func(name string, verb engine.Verb) wayOn {
 		return p.sure(name, t(name+".title"), t(name+".text"), engine.Action{Verb: verb})
@@ -191,7 +191,7 @@ func plainRecords(p *prompts, ofNode bool) {
 	case len(msg.lines) == 0:
 		p.write(t("log.empty"))
 	default:
-		p.write(msg.lines...)
+		p.printed("the log", msg.lines)
 	}
 }
 
