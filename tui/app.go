@@ -71,6 +71,8 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case presentMsg:
 		cmds = append(cmds, a.absorb(msg.snapshot))
 		a.lock.answered(msg)
+	case offerMsg:
+		cmds = append(cmds, a.absorb(msg.snapshot), a.pass(msg))
 	case docMsg:
 		a.gotDocument(msg)
 		cmds = append(cmds, a.pass(msg))
@@ -150,7 +152,8 @@ func (a *app) gotDocument(msg docMsg) {
 	a.flash = t("bundle.saved", msg.saved)
 	if msg.failed != nil {
 		a.flash = a.explain(msg.failed)
-	} else if a.over == nil && msg.sum != "" {
+	}
+	if _, log := a.over.(*logView); (a.over == nil || log) && (msg.sum != "" || msg.failed != nil) {
 		a.over = newBundled(a.desk, msg)
 	}
 }

@@ -167,6 +167,7 @@ func (l *logView) buttons() []button {
 			return l, l.show(records.Ask{Lines: logLines, Node: !l.ask.Node, Grave: !l.ask.Node}) // of a journal the warnings first: it is long
 		}},
 		{key: k.bundle, label: t("button.bundle"), careful: true, do: func() (screen, tea.Cmd) { return l, l.bundle() }},
+		{key: k.offer, label: t("button.offer"), careful: true, do: func() (screen, tea.Cmd) { return newOffer(l.desk) }},
 	}
 }
 

@@ -93,7 +93,7 @@ func (p *prompts) trouble() error {
 	if ways = append(ways, rest...); len(p.waivable()) > 0 {
 		ways = append(ways, wayOn{"waive", p.waive})
 	}
-	return p.choose(append(ways, shows("summary", func() { plainSummary(p) }), shows("journal", func() { plainRecords(p, true) })))
+	return p.choose(append(ways, shows("summary", func() { plainSummary(p) }), shows("journal", func() { plainRecords(p, true) }), wayOn{"offer", func() error { return plainOffer(p) }}))
 }
 
 // unlock asks for the host name. An empty line leaves the node locked.
@@ -176,7 +176,7 @@ func (p *prompts) finish() error {
 		}
 		ways = append(ways, again)
 	}
-	return p.choose(append(ways, shows("summary", func() { plainSummary(p) }), shows("journal", func() { plainRecords(p, true) })))
+	return p.choose(append(ways, shows("summary", func() { plainSummary(p) }), shows("journal", func() { plainRecords(p, true) }), wayOn{"offer", func() error { return plainOffer(p) }}))
 }
 
 // plainLog is how many lines of the log a line terminal is given: two screens.

@@ -12,6 +12,9 @@ import (
 // Bundle is a support bundle that is, or was, offered.
 type Bundle = offer.View
 
+// Fetch is one try to fetch it.
+type Fetch = offer.Fetch
+
 // Why the offer ended.
 const (
 	Taken     = offer.Taken
