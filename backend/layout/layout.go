@@ -6,6 +6,10 @@ const (
 	Program = "/usr/local/bin/touchdown"
 	// PreviousProgram is the one that the last update has replaced.
 	PreviousProgram = Program + ".previous"
+	// CandidateProgram is the one of a release while its engine is being tried.
+	CandidateProgram = Program + ".new"
+	// EngineUnit keeps the engine of an installed node running.
+	EngineUnit = "touchdown-engine.service"
 	// Run holds what ends with the boot.
 	Run = "/run/touchdown"
 	// Socket is where the engine listens.

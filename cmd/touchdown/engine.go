@@ -148,7 +148,8 @@ func (f *engineFlags) prepare(h hooks, logFile string, mask *engine.Masker) (*os
 	if err := os.MkdirAll(f.state, 0o700); err != nil {
 		return nil, nil, fmt.Errorf("creating the state folder: %w", err)
 	}
-	unfinished := f.finishReturn(host.Open(host.Options{Root: h.root, NoPower: true})) // it moves the log
+	machine := host.Open(host.Options{Root: h.root, NoPower: true})
+	unfinished := f.finishReturn(machine) // it moves the log
 	out, err := openLog(logFile)
 	if err != nil {
 		return nil, nil, err
@@ -157,7 +158,19 @@ func (f *engineFlags) prepare(h hooks, logFile string, mask *engine.Masker) (*os
 	if unfinished != nil { // the engine starts all the same
 		log.Error("going on with the node's return to the factory", "error", unfinished)
 	}
+	if program, err := os.Executable(); err == nil && f.media {
+		afterTrial(machine, program, log)
+	}
 	return out, log, nil
+}
+
+// afterTrial tells of an update that did not come to its end, where this is not the engine of its trial, and takes away what it left. The
+// name alone is compared: /usr/local is a link on a node.
+func afterTrial(machine *host.Machine, program string, log *slog.Logger) {
+	if filepath.Base(program) == filepath.Base(layout.CandidateProgram) || !machine.Exists(layout.CandidateProgram) {
+		return
+	}
+	log.Warn("an update was cut off, or its engine did not answer", "version", version, "removed", layout.CandidateProgram, "error", machine.Remove(layout.CandidateProgram))
 }
 
 // cluster is the way into the node's cluster.

@@ -36,7 +36,7 @@ var table = []Row{
 	{Package: "test/e2e/images", Tier: All, Seconds: 120, Boots: true, Proves: "pulls share layers; moves on a stocked node"},
 	{Package: "test/e2e/seeded", Tier: All, Seconds: 150, Boots: true, Proves: "power cuts and bad input while the image store changes"},
 	{Package: "test/bench/node", Tier: All, Seconds: 200, Boots: true, Proves: "the bench node itself: out of reach of the machine, power cuts, cables, br-ex, certificates"},
-	{Package: "backend/factory", Run: "TestUpdateOnANode", Tier: All, Seconds: 60, Boots: true, Proves: "a signed release replaces Touchdown on a booted machine and is taken back; a program without an engine is taken away again"},
+	{Package: "backend/factory", Run: "TestUpdateOnANode", Tier: All, Seconds: 80, Boots: true, Proves: "a signed release replaces Touchdown on a booted machine and is taken back; a program without an engine is not installed, nor after a power cut in its trial or when the command is killed"},
 	{Package: "backend/factory", Run: "TestTheInternalAddressNeedsNoSite", Tier: All, Seconds: 40, Boots: true, Proves: "the internal address without cable, server and lease"},
 	{Package: "backend/network", Tier: All, Seconds: 90, Boots: true, Proves: "no lease at boot; nmstate documents that a site may bring, over boots"},
 	{Package: "backend/kubelet", Tier: All, Seconds: 6, Proves: "a real etcd with torn files is recognised by its words, and starts from the backup"},
