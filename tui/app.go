@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -36,14 +37,12 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case tea.KeyPressMsg:
 		a.touched = a.touched || !pressed(msg, a.keys.enter)
-		a.lastAct = a.clock()
-		a.seen.note(a.now(), a.pressedKey(msg))
+		acts(a, pressedKey(a, msg))
 		cmd := a.press(msg)
 		a.followJob()
 		return a, cmd
 	case batchMsg:
-		a.seen.note(a.now(), "several keys at once: typed ahead, or pasted")
-		a.lastAct = a.clock()
+		acts(a, "several keys at once: typed ahead, or pasted")
 		return a, a.batch(msg)
 	case tickMsg:
 		if msg.generation == a.generation {
@@ -71,17 +70,13 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case presentMsg:
 		cmds = append(cmds, a.absorb(msg.snapshot))
 		a.lock.answered(msg)
-	case offerMsg:
-		cmds = append(cmds, a.absorb(msg.snapshot), a.pass(msg))
 	case docMsg:
 		a.gotDocument(msg)
 		cmds = append(cmds, a.pass(msg))
 	case keyboardMsg:
-		if said := a.gotKeyboard(msg); said != "" {
-			a.flash = said
-		}
+		a.flash = cmp.Or(a.gotKeyboard(msg), a.flash)
 		a.offerKeyboard()
-	case logMsg:
+	case logMsg, offerMsg:
 		cmds = append(cmds, a.pass(msg))
 	case logInMsg: // whether the page must go is asked after each message: the last one is for that
 		cmds = append(cmds, a.pass(msg), a.after(logInTime, func(time.Time) tea.Msg { return logInOverMsg{} }))
@@ -186,7 +181,7 @@ func (a *app) View() tea.View {
 		p.lines[i] = strings.ReplaceAll(line, "\n", " ")
 	}
 	v := tea.NewView(strings.Join(p.lines, "\n"))
-	a.remember(v.Content)
+	remember(a, v.Content)
 	v.Cursor = tea.NewCursor(p.x, p.y)
 	return v
 }

@@ -72,6 +72,7 @@ func (o *offerPage) update(msg tea.Msg) (screen, tea.Cmd) {
 	switch msg := msg.(type) {
 	case offerMsg:
 		o.asked, o.failed = false, msg.failed
+		return o, o.absorb(msg.snapshot)
 	case tea.KeyPressMsg:
 		if hit := o.row.press(msg, o.desk.keys, o.buttons()); hit != nil {
 			return hit.do()
@@ -135,37 +136,4 @@ func offerLines(s *engine.Snapshot, w int, blind bool) []string {
 		lines = append(lines, t("offer.nobody"))
 	}
 	return lines
-}
-
-// plainOffer has a bundle offered, or tells how the offer goes and ends it.
-func plainOffer(p *prompts) error {
-	if isOffered(p.snap) {
-		p.told = told{}
-		p.write(offerLines(p.snap, minWidth, true)...)
-		return p.choose([]wayOn{
-			shows("offerEnd", func() { p.write(p.offerNow(offered.End)...) }), shows("close", func() {}),
-		})
-	}
-	p.write(t("bundle.making"))
-	p.write(p.offerNow(offered.Begin)...)
-	return nil
-}
-
-// offerNow has an offer begin or end, and tells how it is then. Its address is printed, and not recorded.
-func (p *prompts) offerNow(what engine.Document) []string {
-	msg, ok := p.link.offer(what)().(offerMsg)
-	if !ok {
-		return nil
-	}
-	p.absorb(msg.snapshot)
-	if msg.failed != nil {
-		return wrap(p.advice(msg.failed), minWidth, "")
-	}
-	if p.snap.Offer == nil {
-		return nil
-	}
-	if isOffered(p.snap) {
-		p.printed("the address of the bundle", p.snap.Offer.URLs)
-	}
-	return offerLines(p.snap, minWidth, true)
 }

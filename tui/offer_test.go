@@ -69,7 +69,7 @@ func TestBundleOnAFullDisk(t *testing.T) {
 	b.app.save = func([]byte) (string, error) { return "", fmt.Errorf("saving the support bundle: %w", syscall.ENOSPC) }
 	b.press("p", "enter")
 	b.shows("The support bundle was not saved: saving the support bundle: no")
-	b.shows("offer the bundle on the network")
+	b.shows("Neither needs the disk.")
 	b.press("o")
 	b.shows("The support bundle was not saved")
 	b.now = b.now.Add(2 * time.Second)

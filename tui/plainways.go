@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"touchdown/steps/engine"
+	"touchdown/steps/offered"
 	"touchdown/steps/records"
 )
 
@@ -252,4 +253,37 @@ func (p *prompts) waive() error {
 	p.by = by
 	p.act(engine.Action{Verb: engine.Waive, Step: all[n].step, Check: all[n].ID, By: by, Reason: why})
 	return nil
+}
+
+// plainOffer has a bundle offered, or tells how the offer goes and ends it.
+func plainOffer(p *prompts) error {
+	if isOffered(p.snap) {
+		p.told = told{}
+		p.write(offerLines(p.snap, minWidth, true)...)
+		return p.choose([]wayOn{
+			shows("offerEnd", func() { p.write(p.offerNow(offered.End)...) }), shows("close", func() {}),
+		})
+	}
+	p.write(t("bundle.making"))
+	p.write(p.offerNow(offered.Begin)...)
+	return nil
+}
+
+// offerNow has an offer begin or end, and tells how it is then. Its address is printed, and not recorded.
+func (p *prompts) offerNow(what engine.Document) []string {
+	msg, ok := p.link.offer(what)().(offerMsg)
+	if !ok {
+		return nil
+	}
+	p.absorb(msg.snapshot)
+	if msg.failed != nil {
+		return wrap(p.advice(msg.failed), minWidth, "")
+	}
+	if p.snap.Offer == nil {
+		return nil
+	}
+	if isOffered(p.snap) {
+		p.printed("the address of the bundle", p.snap.Offer.URLs)
+	}
+	return offerLines(p.snap, minWidth, true)
 }

@@ -8,20 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// typed is how an editor is drawn. What is typed there is not drawn for the record: it may be a secret in the wrong place.
-func (d *desk) typed(ed *editor, w int, mask bool) (string, int) {
-	text, x := ed.view(w, mask)
-	if d.blind && text != "" {
-		return untold, 0
-	}
-	return text, x
-}
-
-// untold stands in the record for what a person types.
-const untold = "..."
-
 // remember records the page that is drawn, when it is not the one that was drawn before.
-func (a *app) remember(drawn string) {
+func remember(a *app, drawn string) {
 	if drawn == a.drawn {
 		return
 	}
@@ -47,7 +35,7 @@ func (a *app) remember(drawn string) {
 
 // pressedKey is what is recorded of a key: its name where it is no character, what it does where it is one that does something. Whoever
 // types a secret in the wrong place must not find it in the record.
-func (a *app) pressedKey(msg tea.KeyPressMsg) string {
+func pressedKey(a *app, msg tea.KeyPressMsg) string {
 	k, top := a.keys, a.top()
 	switch pressed := msg.Key(); {
 	case pressed.Text == "" && (pressed.Mod == tea.ModCtrl || !unicode.IsPrint(pressed.Code)):
@@ -70,4 +58,10 @@ func (a *app) pressedKey(msg tea.KeyPressMsg) string {
 		}
 	}
 	return "another key"
+}
+
+// acts records what a person does.
+func acts(a *app, what string) {
+	a.lastAct = a.clock()
+	a.seen.note(a.now(), what)
 }

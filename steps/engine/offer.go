@@ -76,7 +76,7 @@ func offerBundle(life time.Duration) func(context.Context, *Engine) ([]byte, err
 		e.offers.replace(nil) // the port is one
 		next, err := web.Open(ctx, web.Options{
 			Name: "touchdown-support.tar.gz", Data: archive, Addresses: addresses, Life: life, Port: e.o.OfferPort,
-			Now: e.now, Log: e.o.Node.Log, Changed: e.offerChanged,
+			Now: e.now, Log: e.o.Node.Log, Changed: func() { offerChanged(e) },
 		})
 		if err != nil {
 			return nil, err
@@ -84,13 +84,13 @@ func offerBundle(life time.Duration) func(context.Context, *Engine) ([]byte, err
 		e.offers.replace(next)
 		view := next.View()
 		e.o.Node.Log.Info("a support bundle is offered on the network", "bytes", view.Bytes, "sha256", view.SHA256, "for", life.String())
-		e.offerChanged()
+		offerChanged(e)
 		return json.Marshal(view)
 	}
 }
 
 // offerChanged tells the consoles.
-func (e *Engine) offerChanged() {
+func offerChanged(e *Engine) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.core.recorder.changed()
