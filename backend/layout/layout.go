@@ -23,6 +23,9 @@ const (
 	Journal = State + "/" + JournalFile
 	// JournalFile is its name in any state folder.
 	JournalFile = "journal.jsonl"
+	// Transcript is the name in any state folder of what the consoles showed last, and EarlierTranscript of what they showed before.
+	Transcript        = "consoles.txt"
+	EarlierTranscript = "consoles-earlier.txt"
 	// Armed is the file that the factory leaves as its last act and that the release of kubelet removes: while it is there, kubelet
 	// does not start (ConditionPathExists in its unit).
 	Armed = State + "/armed"

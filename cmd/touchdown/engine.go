@@ -125,7 +125,7 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 	}
 	e, err := engine.Open(engine.Options{
 		Dir: dir, List: name, Node: node, Version: version, Pace: pace, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent, Media: watcher, Outbox: outbox,
-		Notices: func() []message.Text { return notices(node) },
+		Notices: func() []message.Text { return notices(node) }, Reached: nodeNet.Reached,
 		Stages: func(cfg *site.Config) []steps.Stage {
 			stages := list(cfg, steps.Wiring{
 				Version: version, Program: program, Dir: dir, NodeNet: nodeNet, Media: watcher, Outbox: outbox,

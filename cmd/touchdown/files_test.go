@@ -33,7 +33,7 @@ var givenFiles = []string{
 }
 
 // notRead are the flags with a text that names no file which is read.
-var notRead = strings.Fields("since output socket state out snapshot serial returned from node format recipient new-passphrase by waive reason address list-file stick " +
+var notRead = strings.Fields("since output socket state out snapshot serial returned from node format recipient new-passphrase by waive reason address list-file stick serve " +
 	"shared-identity burn-in karg-append karg-delete karg-replace " +
 	"install-disk install-overwrite install-karg-append install-karg-delete install-program install-program-hash console color language template")
 
