@@ -20,7 +20,7 @@ MAKEFLAGS += -j2
 # what nobody calls: a third of the program. Tests have the same tags, so that each package is compiled once for both.
 export GOFLAGS := -trimpath -buildvcs=false -tags=netgo,osusergo,grpcnotrace
 
-STATIC := -ldflags '-s -w -X main.version=$(VERSION) -linkmode external -extldflags "-static -Wl,--no-warnings"'
+STATIC := -ldflags '-s -w -X main.version=$(VERSION) -linkmode external -extldflags "-static -Wl,--no-warnings -Wl,--gc-sections"'
 
 # The cluster of the bench says that it is this Kubernetes; without it /version would name a template.
 KUBE_VERSION := v1.34.1

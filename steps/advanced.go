@@ -32,7 +32,7 @@ func (s *advanced) Fields() []Field {
 
 // objects asks what else the cluster gets; the steps for it plan it.
 func (s *advanced) objects() []Field {
-	return []Field{s.ask("spec.manifests", Lines, message.T("Objects for the cluster"), message.T("Kubernetes YAML, such as a hub's import manifest; best from a file."))}
+	return []Field{s.ask("spec.manifests", Lines, message.T("Objects for the cluster"), message.T("Kubernetes YAML, such as a hub's import manifest; best from a file, or a folder with several."))}
 }
 
 // machine asks what the hardware check judges by. It changes nothing on the node.

@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"errors"
 
 	"touchdown/backend/message"
 
@@ -12,10 +13,11 @@ import (
 	"touchdown/backend/layout"
 )
 
-// bakeRecord writes down what leaves the factory, and lays the keys for site media, if there are any.
+// bakeRecord writes down what leaves the factory, and lays the keys for site media and for releases, if there are any.
 type bakeRecord struct {
-	Tool string
-	Keys mediaKeys
+	Tool     string
+	Keys     mediaKeys
+	Releases releaseKeys
 }
 
 var _ interface {
@@ -31,12 +33,17 @@ func (*bakeRecord) Title() message.Text { return message.T("Write the factory's 
 
 // Plan tells the keys.
 func (s *bakeRecord) Plan(_ context.Context, node *backend.Node) (Plan, error) {
-	return s.Keys.plan(node)
+	media, err := s.Keys.plan(node)
+	if err != nil {
+		return Plan{}, err
+	}
+	releases, err := s.Releases.plan(node)
+	return Plan{Changes: append(media.Changes, releases.Changes...)}, err
 }
 
 // Run writes the record where it says something new.
 func (s *bakeRecord) Run(ctx context.Context, node *backend.Node, report Report) error {
-	if err := s.Keys.lay(node, report); err != nil {
+	if err := errors.Join(s.Keys.lay(node, report), s.Releases.lay(node, report)); err != nil {
 		return err
 	}
 	if kubelet.Gated(node.Host) && host.HasKubelet(node.Host) { // it was written before the node was armed, and the API is away

@@ -15,7 +15,7 @@ import (
 // burnIn loads the machine for as long as was asked for on the bench line, and counts the errors.
 type burnIn struct {
 	Asked func() time.Duration // how long it takes; nil or 0: nobody asked for one
-	Load  burnin.Load          // nil: a process of its own
+	Load  burnin.Load          // nil: a separate process
 }
 
 var (

@@ -40,6 +40,7 @@ type BakeOptions struct {
 	Armed        bool   // the next boot waits already: the cluster was baked, and rests
 	KeepCatalogs bool   // leave the default catalog sources on
 	MediaKeys    []byte // public halves of the keys that sign site media; nil: those that were chosen on the bench line
+	ReleaseKeys  []byte // the same of the keys that sign releases
 
 	PIN site.Secret // of the consoles; "": unchanged
 }
@@ -51,7 +52,7 @@ func Bake(tool, program string, o BakeOptions) []Stage {
 	if o.Armed { // the others ask the API
 		list = []Step{&bakeProgram{From: program}}
 	}
-	list = append(list, &bakePIN{o.PIN}, &bakeRecord{Tool: tool, Keys: o.MediaKeys})
+	list = append(list, &bakePIN{o.PIN}, &bakeRecord{Tool: tool, Keys: o.MediaKeys, Releases: o.ReleaseKeys})
 	if o.Arm {
 		list = append(list, &BakeArm{}) // last of all: the next boot waits for the site
 	}

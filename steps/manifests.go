@@ -19,8 +19,12 @@ import (
 // asked as soon as it has started.
 type manifestsTried struct{ Site *site.Config }
 
-// manifestsApplied brings them into the cluster, once it is well: a hub that takes over must not find it in the middle of its move.
-type manifestsApplied struct{ Site *site.Config }
+// manifestsApplied brings them into the cluster, once it is well: a hub that takes over must not find it in the middle of its move. What an
+// earlier landing brought and the site config no longer lists is removed then.
+type manifestsApplied struct {
+	Site    *site.Config
+	Brought func() bool // whether an earlier landing brought any
+}
 
 var (
 	_ Skipper = (*manifestsTried)(nil)
@@ -118,11 +122,16 @@ func (*manifestsApplied) Title() message.Text {
 	return message.T("Bring the site's own objects into the cluster")
 }
 
-// Skip applies where the site brings none.
-func (s *manifestsApplied) Skip() message.Text { return noManifests(s.Site) }
+// Skip applies where the site brings none, and no earlier landing did.
+func (s *manifestsApplied) Skip() message.Text {
+	if s.Brought != nil && s.Brought() {
+		return message.Text{}
+	}
+	return noManifests(s.Site)
+}
 
 // Plan names the objects, never what is in them.
-func (s *manifestsApplied) Plan(context.Context, *backend.Node) (Plan, error) {
+func (s *manifestsApplied) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	objects, err := objectsOf(s.Site)
 	if err != nil {
 		return Plan{}, err
@@ -135,7 +144,9 @@ func (s *manifestsApplied) Plan(context.Context, *backend.Node) (Plan, error) {
 		}
 		plan.Changes = append(plan.Changes, Change{What: message.Data(o.String()), New: message.T("applied")})
 	}
-	return plan, nil
+	removed, err := removals(ctx, node, objects)
+	plan.Changes = append(plan.Changes, removed...)
+	return plan, err
 }
 
 // Run applies the objects. A power cut in the middle of it is nothing special: what was applied is applied again.
@@ -148,11 +159,28 @@ func (s *manifestsApplied) Run(ctx context.Context, node *backend.Node, report R
 	if err != nil {
 		return err
 	}
-	if err := manifests.Apply(ctx, node.Kube.WithProgress(report.Progress), objects, records); err != nil {
+	in, err := inventoryOf(node, report)
+	if err != nil {
+		return err
+	}
+	keep := records.Keep
+	records.Keep = func(r manifests.Record) error {
+		if err := keep(r); err != nil {
+			return err
+		}
+		return in.Note(r)
+	}
+	for _, r := range records.Kept { // power can have failed between the two
+		if err := in.Note(r); err != nil {
+			return err
+		}
+	}
+	c := node.Kube.WithProgress(report.Progress)
+	if err := manifests.Apply(ctx, c, objects, records); err != nil {
 		return err
 	}
 	report.Say(message.F("The cluster has the site's own objects: %d.", len(objects)))
-	return nil
+	return drop(ctx, c, in, objects, report)
 }
 
 // recordsOf are what was kept of objects before they were applied.
@@ -190,11 +218,26 @@ func (*manifestsApplied) Undo(ctx context.Context, node *backend.Node, report Re
 	if err != nil {
 		return err
 	}
-	left, err := manifests.Undo(ctx, node.Kube.WithProgress(report.Progress).Within(undoneFor), records.Kept)
+	c := node.Kube.WithProgress(report.Progress).Within(undoneFor)
+	removed, _, err := removedIn(report).all()
+	if err != nil {
+		return err
+	}
+	missing, err := manifests.Return(ctx, c, removed)
+	if len(missing) > 0 {
+		report.Say(message.F("Not brought back, because something in the cluster still cleans up after their removal: %s.", refs(missing)))
+	}
+	if err != nil {
+		return err
+	}
+	left, err := manifests.Undo(ctx, c, records.Kept)
 	if len(left) > 0 {
 		report.Say(message.F("Still in the cluster, until something there has cleaned up: %s.", refs(left)))
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return restoreInventory(node, report)
 }
 
 func refs(all []kube.Ref) string {

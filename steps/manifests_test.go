@@ -97,7 +97,8 @@ func brings(t *testing.T, text string) *site.Config {
 }
 
 // TestObjectsOfTheSiteOnARealAPI: kube-apiserver takes what a hub gives for an import, in its order, twice; the undo removes what was made
-// and leaves what its owner had. What it does not take is refused before anything is there.
+// and leaves what its owner had. What it does not take is refused before anything is there; what it takes and must not have, the site config
+// refuses.
 func TestObjectsOfTheSiteOnARealAPI(t *testing.T) {
 	b := bench.Start(t, bench.Options{})
 	c, err := kube.Open(b.Kubeconfig, slog.New(slog.DiscardHandler))
@@ -187,6 +188,7 @@ func TestObjectsOfTheSiteOnARealAPI(t *testing.T) {
 	if data, _ := o["data"].(map[string]any); err != nil || len(data) != 1 || data["theirs"] != "2" {
 		t.Errorf("the owner's object has %v (%v)", o["data"], err)
 	}
+	refusedKinds(t, n)
 }
 
 // denied tries what the cluster must not take.

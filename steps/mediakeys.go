@@ -65,16 +65,20 @@ func (s mediaKeys) lay(node *backend.Node, report Report) error {
 	return nil
 }
 
-// takeAway takes the keys away, and the site config that the factory put in. The list of what the node has used stays.
+// takeAway takes the keys away, those for releases too, and the site config that the factory put in. The list of what the node has used
+// stays.
 func (mediaKeys) takeAway(node *backend.Node, report Report) error {
 	known := media.Of(node.Host)
 	recipient, err := known.Recipient()
-	if err != nil || recipient == "" {
+	if err != nil {
 		return err
+	}
+	if releases, err := media.ReleasesOf(node.Host).Trust(); recipient == "" && releases == nil && err == nil {
+		return nil
 	}
 	if err := known.Forget(); err != nil {
 		return err
 	}
-	report.Say(message.T("The keys for site media are removed, and the site config in the node, where there was one."))
+	report.Say(message.T("The keys for site media and releases are removed, and the site config in the node, where there was one."))
 	return nil
 }

@@ -19,7 +19,8 @@ type Wiring struct {
 	Outbox  *delivery.Outbox // brings reports to the site's monitor; nil: nothing does
 	Media   *media.Watcher   // the media in the machine's sockets; nil: none is looked for
 
-	BurnIn func() time.Duration // how long a burn-in takes that was asked for on the bench line; nil or 0: none was
+	Brought func() bool          // tells whether earlier landings brought objects into the cluster; nil: none did
+	BurnIn  func() time.Duration // how long a burn-in takes that was asked for on the bench line; nil or 0: none was
 }
 
 // Site is the wizard for a node at its site: the whole product, in the order of its screens.
@@ -61,8 +62,8 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&Health{Site: cfg, NodeNet: w.NodeNet}, // well without a break, for as long as the policy wants
 		}},
 		{ID: "hand-over", Title: message.T("Hand-over"), Steps: []Step{
-			&manifestsApplied{Site: cfg}, // what the site brings for its cluster, such as its registration with a hub
-			&siteLogin{Site: cfg},        // the factory's password opens no cluster of a site
+			&manifestsApplied{Site: cfg, Brought: w.Brought}, // what the site brings for its cluster, such as its registration with a hub
+			&siteLogin{Site: cfg},                            // the factory's password opens no cluster of a site
 			&HandOver{Site: cfg, Dir: w.Dir, Reached: w.NodeNet.Reached, Servers: w.NodeNet.NameServers}, // the proof
 			&publish{Dir: w.Dir},                              // into the cluster
 			&deliver{Site: cfg, Dir: w.Dir, Outbox: w.Outbox}, // to the site's monitor, where it has one

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -36,10 +37,12 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case tea.KeyPressMsg:
 		a.touched = a.touched || !pressed(msg, a.keys.enter)
+		acts(a, pressedKey(a, msg))
 		cmd := a.press(msg)
 		a.followJob()
 		return a, cmd
 	case batchMsg:
+		acts(a, "several keys at once: typed ahead, or pasted")
 		return a, a.batch(msg)
 	case tickMsg:
 		if msg.generation == a.generation {
@@ -71,11 +74,9 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		a.gotDocument(msg)
 		cmds = append(cmds, a.pass(msg))
 	case keyboardMsg:
-		if said := a.gotKeyboard(msg); said != "" {
-			a.flash = said
-		}
+		a.flash = cmp.Or(a.gotKeyboard(msg), a.flash)
 		a.offerKeyboard()
-	case logMsg:
+	case logMsg, offerMsg:
 		cmds = append(cmds, a.pass(msg))
 	case logInMsg: // whether the page must go is asked after each message: the last one is for that
 		cmds = append(cmds, a.pass(msg), a.after(logInTime, func(time.Time) tea.Msg { return logInOverMsg{} }))
@@ -146,7 +147,8 @@ func (a *app) gotDocument(msg docMsg) {
 	a.flash = t("bundle.saved", msg.saved)
 	if msg.failed != nil {
 		a.flash = a.explain(msg.failed)
-	} else if a.over == nil && msg.sum != "" {
+	}
+	if _, log := a.over.(*logView); (a.over == nil || log) && (msg.sum != "" || msg.failed != nil) {
 		a.over = newBundled(a.desk, msg)
 	}
 }
@@ -179,6 +181,7 @@ func (a *app) View() tea.View {
 		p.lines[i] = strings.ReplaceAll(line, "\n", " ")
 	}
 	v := tea.NewView(strings.Join(p.lines, "\n"))
+	remember(a, v.Content)
 	v.Cursor = tea.NewCursor(p.x, p.y)
 	return v
 }

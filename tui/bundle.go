@@ -32,8 +32,12 @@ func (l *link) bundle(save func([]byte) (string, error)) tea.Cmd {
 
 // bundledLines tell where a bundle is. Its SHA-256 stands in groups of eight, as people read it to each other.
 func bundledLines(msg docMsg) []string {
-	lines := []string{t("bundle.saved", msg.saved), "", t("bundle.sum")}
-	for half := range slices.Chunk([]byte(msg.sum), 32) {
+	return append([]string{t("bundle.saved", msg.saved), "", t("bundle.sum")}, sumLines(msg.sum)...)
+}
+
+// sumLines are a SHA-256.
+func sumLines(sum string) (lines []string) {
+	for half := range slices.Chunk([]byte(sum), 32) {
 		line := ""
 		for group := range slices.Chunk(half, 8) {
 			line += "  " + string(group)

@@ -167,7 +167,7 @@ func (c *confirm) view(w, _ int) page {
 	if len(c.word) > 0 {
 		ask := t("confirm.type", strings.Join(c.word, t("word.or")))
 		mark := "  "
-		text, x := c.ed.view(24, false)
+		text, x := c.typed(&c.ed, 24, false)
 		if c.onWord {
 			mark, p.x, p.y = marker+" ", 2+len([]rune(ask))+2+x, len(lines)
 		}

@@ -24,6 +24,8 @@ type desk struct {
 	save    func([]byte) (string, error)
 	shown   time.Time // since when the page on top is there
 	touched bool      // a key other than Enter was pressed there
+	seen    *record   // what this console showed, for support
+	blind   bool      // a page is drawn for the record
 }
 
 func newDesk(l *link, o Options) *desk {
@@ -31,7 +33,7 @@ func newDesk(l *link, o Options) *desk {
 	c := &client{link: l, clock: o.Clock, name: o.Name}
 	d := &desk{
 		client: c, answers: &answers{client: c, drafts: map[string]string{}, refused: map[string]string{}}, course: &course{client: c},
-		theme: newTheme(basic), basic: basic, memory: memory{o.Memory}, support: o.Support, save: o.Save,
+		theme: newTheme(basic), basic: basic, memory: memory{o.Memory}, support: o.Support, save: o.Save, seen: newRecord(l.session.Shown),
 	}
 	d.board = keyboard{of: o.Keyboard, chosen: d.memory.layout(d.name)}
 	d.speak(o.Language)

@@ -18,6 +18,7 @@ import (
 	"touchdown/steps/engine"
 	"touchdown/steps/handout"
 	"touchdown/steps/idle"
+	"touchdown/steps/offered"
 	"touchdown/steps/records"
 	"touchdown/steps/site"
 )
@@ -51,7 +52,9 @@ type fake struct {
 	asked   []handout.Ask
 	spell   func(*engine.Snapshot) // changes the examples' words, for a console in another language
 
-	presents int
+	presents  int
+	noNetwork bool
+	shown     []string // what the console told of what it showed
 }
 
 func newFake() *fake {
@@ -356,6 +359,36 @@ func (f *fake) Give(_ context.Context, pen string, ask handout.Ask) (*handout.Lo
 	return f.logIn, nil
 }
 
+func (f *fake) Shown(_ context.Context, text string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.gone {
+		return engine.ErrNoEngine
+	}
+	f.shown = append(f.shown, text)
+	return nil
+}
+
+// anOffer is a bundle that the fake engine offers.
+func anOffer() *offered.Bundle {
+	return &offered.Bundle{
+		URLs: []string{"http://198.51.100.10:8765/k7mq-2xwp-r9tc"}, Name: "touchdown-support.tar.gz", Bytes: 1_400_000,
+		SHA256: strings.Repeat("0123456789abcdef", 4), Left: 600,
+	}
+}
+
+func (f *fake) offerLocked(what engine.Document) ([]byte, error) {
+	if f.noNetwork {
+		return nil, &problem.Problem{Code: "BND-ADDR", Summary: message.T("This node has no address in a network, so nobody could fetch the support bundle."), Fix: message.T("Plug in the network cable and try again, write the bundle to a stick, or print its summary on a serial line.")}
+	}
+	f.snap.Offer = anOffer()
+	if what == offered.End {
+		f.snap.Offer.Ended = offered.Withdrawn
+	}
+	f.wakeLocked()
+	return json.Marshal(f.snap.Offer)
+}
+
 func (f *fake) Export(_ context.Context, what engine.Document) ([]byte, error) {
 	if what == engine.ReportText {
 		return []byte("HAND-OVER REPORT\n\nNode sno-042, serial 7XK2Q13\n\n" + strings.Repeat("PASS  a check\n", 30)), nil
@@ -364,6 +397,9 @@ func (f *fake) Export(_ context.Context, what engine.Document) ([]byte, error) {
 	defer f.mu.Unlock()
 	if f.gone {
 		return nil, fmt.Errorf("%w: connection refused", engine.ErrNoEngine)
+	}
+	if what == offered.Begin || what == offered.End {
+		return f.offerLocked(what)
 	}
 	if what == engine.BundleOnStick && f.stick == nil {
 		return nil, fmt.Errorf("%w: there is no stick", engine.ErrNotFound)

@@ -31,6 +31,7 @@ func (l *fileList) look() tea.Cmd {
 
 func (l *fileList) name() string  { return "files" }
 func (l *fileList) overlay() bool { return true }
+func (l *fileList) private() bool { return true } // a person's files are nobody's business
 
 func (l *fileList) keys() []key.Binding {
 	k := l.desk.keys

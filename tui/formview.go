@@ -130,7 +130,7 @@ func (f sheet) draw(v engine.FieldView, focused bool, w int) (string, int) {
 		return f.drawPasted(v, focused, box)
 	case steps.Secret:
 		if focused && f.held && f.entry.ed.value() != "" {
-			s, x := f.entry.ed.view(inner, true)
+			s, x := f.typed(&f.entry.ed, inner, true)
 			return box(s), x + 1
 		}
 		if v.SecretSet || f.drafts[v.Path] != "" {
@@ -139,13 +139,21 @@ func (f sheet) draw(v engine.FieldView, focused bool, w int) (string, int) {
 		return box(""), 1
 	}
 	if focused && f.held && (f.entry.ed.value() != "" || !v.SecretSet) {
-		s, x := f.entry.ed.view(inner, false)
+		s, x := f.typed(&f.entry.ed, inner, false)
 		return box(s), x + 1
 	}
 	if v.SecretSet && f.value(v) == "" { // a proxy's URL with a password
 		return box(t("form.set")), 1
 	}
-	return box(f.value(v)), 1
+	return box(f.shownValue(v)), 1
+}
+
+// shownValue is a field's value. What the engine has not taken is not drawn for the record: it may be a secret in the wrong place.
+func (f sheet) shownValue(v engine.FieldView) string {
+	if _, draft := f.drafts[v.Path]; draft && f.blind {
+		return untold
+	}
+	return f.value(v)
 }
 
 func (f sheet) drawPick(v engine.FieldView, w int) string {
@@ -167,9 +175,9 @@ func (f sheet) drawPick(v engine.FieldView, w int) string {
 func (f sheet) drawPasted(v engine.FieldView, focused bool, box func(string) string) (string, int) {
 	typed := f.entry.ed.value()
 	pasting := focused && (len(f.entry.paste.lines) > 0 && f.entry.paste.fresh || typed != "")
-	switch value := strings.TrimSpace(f.value(v)); {
+	switch value := strings.TrimSpace(f.shownValue(v)); {
 	case pasting && v.Kind == steps.Lines, focused && len(f.entry.paste.lines) == 0 && strings.HasPrefix(typed, "/"):
-		s, x := f.entry.ed.view(len(box(""))-2, false)
+		s, x := f.typed(&f.entry.ed, len(box(""))-2, false)
 		return box(s), x + 1
 	case !pasting && v.Kind == steps.Lines && value != "":
 		if n := strings.Count(value, "\n"); n > 0 {

@@ -20,7 +20,9 @@ func (a *app) frame(s screen, w, h int) page {
 	}
 	x, y, keys := p.x, p.y+above, s.keys()
 	if a.locked() { // in the place of the sentence, so that the page can still be read
-		flash, x = a.lock.view(w)
+		if flash, x = a.lock.view(w); a.blind {
+			flash = "" // how long a PIN is
+		}
 		flash, y, keys = a.theme.strong.Render(cut(flash, w)), len(lines), a.lock.keys(a.keys)
 	}
 	if h < above+below+1 { // only what matters most

@@ -148,6 +148,20 @@ started, its warnings first; "Log" comes back.
 
 Example: w shows the warnings alone.`,
 
+	"offer": `The support bundle is on the site's network, so that someone with a
+computer can fetch it: once, and for ten minutes at most. Nobody guesses the
+address, and this page shows who fetched the bundle.
+
+Afterwards compare the file's SHA-256 with the one here. On Linux:
+sha256sum touchdown-support.tar.gz
+
+"End the offer" ends it earlier. Closing this page does not. If the address
+does not open: a firewall may block port 8765.`,
+
+	"bundle": `Where the support bundle is, how large it is, and its SHA-256.
+"Bundle on the network" puts a new bundle on the site's network for someone
+with a computer.`,
+
 	"help": `This explains the page below it. Enter or b closes it.`,
 
 	"inventory": `The parts of this machine, as firmware and kernel tell them: memory slots,

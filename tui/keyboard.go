@@ -119,7 +119,7 @@ func (l *layoutList) choose(layout string) tea.Cmd {
 
 func (l *layoutList) view(w, h int) page {
 	lines := append([]string{l.theme.head.Render(t("keyboard.title")), ""}, wrap(t("keyboard.text"), w, "")...)
-	typed, _ := l.ed.view(min(w, 40), false)
+	typed, _ := l.typed(&l.ed, min(w, 40), false)
 	lines = append(lines, "", t("keyboard.typed", typed), "")
 	list, room, y := l.shown(), max(h-len(lines), 1), len(lines)
 	if len(list) == 0 {

@@ -18,7 +18,7 @@ type keyMap struct {
 	restore, restorePage, erase, delLeft, delRight   key.Binding
 	yes, no, sure, find, follow                      key.Binding
 	again, goOn, waive, retry, edit, skip, undo, act key.Binding
-	bundle, stop, report, handover, unlock           key.Binding
+	bundle, offer, stop, report, handover, unlock    key.Binding
 	reboot, powerOff, checks, inventory, part, logIn key.Binding
 	language, keyboard, plain, advanced, files       key.Binding
 	fitness, profile, diskTest, grave, journal       key.Binding
@@ -59,7 +59,7 @@ func newKeys() keyMap {
 		find: bind("key.find", "/"), follow: bind("key.follow", "f"),
 		again: bind("key.again", "i"), goOn: bind("key.goOn", "c"), waive: bind("key.waive", "w"),
 		retry: bind("key.retry", "r"), edit: bind("key.edit", "e"), skip: bind("key.skip", "s"),
-		undo: bind("key.undo", "u"), bundle: bind("key.bundle", "p"), stop: bind("key.stop", "x"),
+		undo: bind("key.undo", "u"), bundle: bind("key.bundle", "p"), offer: bind("key.offer", "o"), stop: bind("key.stop", "x"),
 		report: bind("key.report", "r"), handover: bind("key.handover", "h"), unlock: bind("key.unlock", "k"),
 		reboot: bind("key.reboot", "R"), powerOff: bind("key.powerOff", "P"),
 		checks: bind("key.checks", "v"), act: bind("key.act", "a"),

@@ -36,6 +36,7 @@ func (l *link) give() tea.Msg {
 
 func (l *logIn) name() string        { return "logIn" }
 func (l *logIn) overlay() bool       { return true }
+func (l *logIn) private() bool       { return true }
 func (l *logIn) keys() []key.Binding { return []key.Binding{means(l.desk.keys.enter, "key.close")} }
 
 func (l *logIn) update(msg tea.Msg) (screen, tea.Cmd) {
@@ -93,7 +94,7 @@ func plainLogIn(p *prompts) error {
 		p.write(p.explain(msg.failed))
 		return nil
 	}
-	p.write(logInLines(msg.got, minWidth, "")...)
+	p.printed("the login", logInLines(msg.got, minWidth, ""))
 	_, err := p.ask(t("logIn.clear"))
 	for range plainScreen {
 		p.write(" ")

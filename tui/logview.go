@@ -167,6 +167,7 @@ func (l *logView) buttons() []button {
 			return l, l.show(records.Ask{Lines: logLines, Node: !l.ask.Node, Grave: !l.ask.Node}) // of a journal the warnings first: it is long
 		}},
 		{key: k.bundle, label: t("button.bundle"), careful: true, do: func() (screen, tea.Cmd) { return l, l.bundle() }},
+		{key: k.offer, label: t("button.offer"), careful: true, do: func() (screen, tea.Cmd) { return newOffer(l.desk) }},
 	}
 }
 
@@ -181,7 +182,7 @@ func (l *logView) other(on bool, turnsOn, turnsOff string) string {
 func (l *logView) view(w, h int) page {
 	buttons, x, y := l.row.view(l.theme, l.buttons(), !l.searching, w)
 	if l.searching {
-		text, cx := l.ed.view(40, false)
+		text, cx := l.typed(&l.ed, 40, false)
 		buttons = []string{marker + " " + t("log.find") + " [" + pad(text, 40) + "]"}
 		x, y = len([]rune(t("log.find")))+4+cx, 0
 	}

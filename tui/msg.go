@@ -59,6 +59,10 @@ type (
 		sum    string // SHA-256 of what was saved, in hexadecimal
 		failed error
 	}
+	offerMsg struct { // an offer of a support bundle began or ended
+		snapshot
+		failed error
+	}
 	keyboardMsg struct { // the layouts of the keyboard were looked up, or one was loaded
 		layouts []string
 		chosen  string // by a person just now, or ""

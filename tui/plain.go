@@ -41,6 +41,8 @@ func prompting(ctx context.Context, session engine.Session, o Options, line talk
 	line.ctx, line.out, line.lines, line.news = ctx, Safe(line.out, true), make(chan string), make(chan string)
 	p := &prompts{desk: newDesk(newLink(ctx, session, o.Name, time.Second), o), talk: &line}
 	p.talk.heard = p.heard
+	p.talk.record = func(line string) { p.seen.note(p.now(), line) }
+	defer p.seen.begin(p.link.ctx)()
 	if first != nil {
 		p.write(first()...)
 	}

@@ -17,10 +17,10 @@ func (p *prompts) fromFile(v engine.FieldView) error {
 	p.write(p.do(p.link.act(engine.Action{Verb: engine.Act, Path: v.Path})))
 	n := 0
 	for _, volume := range p.snap.Volumes {
-		p.write(volume.Name, show(volume.Why))
+		p.printed("the files of a volume", []string{volume.Name, show(volume.Why)})
 		for i, f := range volume.Files {
 			if n++; i < longestList {
-				p.write(t("pick.choice", n, f.Path+"  "+t("files.bytes", f.Bytes)))
+				p.print([]string{t("pick.choice", n, f.Path+"  "+t("files.bytes", f.Bytes))})
 			}
 		}
 		if volume.More || len(volume.Files) > longestList {

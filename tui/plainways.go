@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"touchdown/steps/engine"
+	"touchdown/steps/offered"
 	"touchdown/steps/records"
 )
 
@@ -93,7 +94,7 @@ func (p *prompts) trouble() error {
 	if ways = append(ways, rest...); len(p.waivable()) > 0 {
 		ways = append(ways, wayOn{"waive", p.waive})
 	}
-	return p.choose(append(ways, shows("summary", func() { plainSummary(p) }), shows("journal", func() { plainRecords(p, true) })))
+	return p.choose(append(ways, shows("summary", func() { plainSummary(p) }), shows("journal", func() { plainRecords(p, true) }), wayOn{"offer", func() error { return plainOffer(p) }}))
 }
 
 // unlock asks for the host name. An empty line leaves the node locked.
@@ -121,7 +122,7 @@ func (p *prompts) bundled() []string {
 // plainSummary prints what a terminal records for support, on a line that has neither network nor stick.
 func plainSummary(p *prompts) {
 	p.write(t("bundle.making"), t("plain.summary"))
-	p.write(strings.Split(p.do(p.link.export(engine.SummaryText, nil)), "\n")...)
+	p.printed("the support summary", strings.Split(p.do(p.link.export(engine.SummaryText, nil)), "\n"))
 }
 
 // liveNews is what line mode tells of the cluster while it waits: the verdict and the newest change, once for each.
@@ -150,7 +151,7 @@ func (p *prompts) finish() error {
 	p.changes = liveNews(p)
 	defer func() { p.changes = nil }()
 	document := func(name string, what engine.Document) wayOn {
-		return shows(name, func() { p.write(strings.Split(p.do(p.link.export(what, nil)), "\n")...) })
+		return shows(name, func() { p.printed(string(what), strings.Split(p.do(p.link.export(what, nil)), "\n")) })
 	}
 	sure := func(name string, verb engine.Verb) wayOn {
 		return p.sure(name, t(name+".title"), t(name+".text"), engine.Action{Verb: verb})
@@ -176,7 +177,7 @@ func (p *prompts) finish() error {
 		}
 		ways = append(ways, again)
 	}
-	return p.choose(append(ways, shows("summary", func() { plainSummary(p) }), shows("journal", func() { plainRecords(p, true) })))
+	return p.choose(append(ways, shows("summary", func() { plainSummary(p) }), shows("journal", func() { plainRecords(p, true) }), wayOn{"offer", func() error { return plainOffer(p) }}))
 }
 
 // plainLog is how many lines of the log a line terminal is given: two screens.
@@ -191,7 +192,7 @@ func plainRecords(p *prompts, ofNode bool) {
 	case len(msg.lines) == 0:
 		p.write(t("log.empty"))
 	default:
-		p.write(msg.lines...)
+		p.printed("the log", msg.lines)
 	}
 }
 
@@ -252,4 +253,37 @@ func (p *prompts) waive() error {
 	p.by = by
 	p.act(engine.Action{Verb: engine.Waive, Step: all[n].step, Check: all[n].ID, By: by, Reason: why})
 	return nil
+}
+
+// plainOffer has a bundle offered, or tells how the offer goes and ends it.
+func plainOffer(p *prompts) error {
+	if isOffered(p.snap) {
+		p.told = told{}
+		p.write(offerLines(p.snap, minWidth, true)...)
+		return p.choose([]wayOn{
+			shows("offerEnd", func() { p.write(p.offerNow(offered.End)...) }), shows("close", func() {}),
+		})
+	}
+	p.write(t("bundle.making"))
+	p.write(p.offerNow(offered.Begin)...)
+	return nil
+}
+
+// offerNow has an offer begin or end, and tells how it is then. Its address is printed, and not recorded.
+func (p *prompts) offerNow(what engine.Document) []string {
+	msg, ok := p.link.offer(what)().(offerMsg)
+	if !ok {
+		return nil
+	}
+	p.absorb(msg.snapshot)
+	if msg.failed != nil {
+		return wrap(p.advice(msg.failed), minWidth, "")
+	}
+	if p.snap.Offer == nil {
+		return nil
+	}
+	if isOffered(p.snap) {
+		p.printed("the address of the bundle", p.snap.Offer.URLs)
+	}
+	return offerLines(p.snap, minWidth, true)
 }

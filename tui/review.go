@@ -109,7 +109,7 @@ func (r *review) view(w, h int) page {
 		if r.onWord {
 			mark = marker + " "
 		}
-		text, x := r.ed.view(24, false)
+		text, x := r.typed(&r.ed, 24, false)
 		bottom = append(bottom, mark+ask+" ["+pad(text, 24)+"]")
 		if r.onWord {
 			p.x, p.y = len(mark)+len([]rune(ask))+2+x, h-len(buttons)-1

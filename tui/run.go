@@ -78,6 +78,7 @@ func onScreen(ctx context.Context, session engine.Session, o Options) error {
 	stop := line.resized(w, h, func(w, h int) { program.Send(resizedMsg{w, h}) })
 	defer stop()
 	painting, done := paintUntil(painter)
+	defer root.seen.begin(link.ctx)()
 	go link.follow()
 	go input.run(program.Send, func() { cancel(ErrHungUp) })
 	_, err = program.Run()

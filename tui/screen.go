@@ -13,6 +13,7 @@ type screen interface {
 	typing() bool // what is typed is text, letters are no keys
 	keys() []key.Binding
 	overlay() bool
+	private() bool // what it shows is not recorded for support
 }
 
 // base is a screen's part that most do not need to say.
@@ -20,3 +21,4 @@ type base struct{ *desk }
 
 func (base) typing() bool  { return false }
 func (base) overlay() bool { return false }
+func (base) private() bool { return false }

@@ -27,6 +27,8 @@ type talk struct {
 	heard   func() error    // what a line that a person typed does before it is an answer
 
 	screens bool // the terminal has screens to go back to
+
+	record func(line string) // for support
 }
 
 // listen reads lines until the input ends.
@@ -58,11 +60,27 @@ func readLine(r *bufio.Reader) (string, error) {
 
 // write prints lines without the looks that they have on a screen.
 func (p *talk) write(lines ...string) {
+	for _, line := range plainText(lines) {
+		if line != "" {
+			p.record("| " + line)
+		}
+	}
+	p.print(lines)
+}
+
+// print is write for what is not recorded for support: it is secret, long, or was typed.
+func (p *talk) print(lines []string) {
 	for _, line := range lines {
 		if line != "" {
 			fmt.Fprintf(p.out, "%s\r\n", ansi.Strip(line))
 		}
 	}
+}
+
+// printed is print with a line in the record that tells what was there.
+func (p *talk) printed(what string, lines []string) {
+	p.record("prints what is not recorded: " + what)
+	p.print(lines)
 }
 
 // ask prints a prompt and waits for an answer.
@@ -96,7 +114,11 @@ func (p *talk) read(prompt string) (string, error) {
 func (p *talk) prompted(prompt string) (string, error) {
 	for {
 		fmt.Fprintf(p.out, "%s ", prompt)
+		p.record("? " + prompt)
 		line, news, err := p.next()
+		if len(news) == 0 && err == nil {
+			p.record(map[bool]string{true: "key enter", false: "types a line"}[strings.TrimSpace(line) == ""])
+		}
 		if len(news) == 0 {
 			return line, err
 		}
@@ -218,9 +240,10 @@ func (p *talk) options(names ...string) (int, error) {
 		return -1, err
 	}
 	if bad != nil || n < 1 || n > len(names) {
-		p.write(t("plain.noNumber", text, len(names)))
+		p.printed("that no such way exists", []string{t("plain.noNumber", text, len(names))})
 		return -1, nil
 	}
+	p.record("chooses " + names[n-1])
 	return n - 1, nil
 }
 

@@ -7,6 +7,7 @@ import "maps"
 var texts = func() map[string]string {
 	all := maps.Clone(sentences)
 	maps.Copy(all, shortTexts)
+	maps.Copy(all, offerTexts)
 	return all
 }()
 

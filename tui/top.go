@@ -22,7 +22,9 @@ type app struct {
 	last       screen // that was on top after the last message
 	wipe       int    // rises for each full repaint
 	lastKey    time.Time
-	generation int // of ticks
+	drawn      string    // that was looked at last for the record
+	lastAct    time.Time // when a key, or several at once, came last
+	generation int       // of ticks
 	fast       bool
 	wantsPlain bool // the person goes on in line mode
 	refused    bool // the rest of a batch of keys

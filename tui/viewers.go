@@ -103,7 +103,11 @@ func newEvidence(d *desk, f finding) *reader {
 
 // newBundled shows where a support bundle is, and all of its SHA-256.
 func newBundled(d *desk, msg docMsg) *reader {
-	return &reader{base: base{d}, key: "bundle", what: bundledText, lines: bundledLines(msg)}
+	lines := bundledLines(msg)
+	if msg.failed != nil {
+		lines = []string{t("bundle.failed", d.explain(msg.failed)), "", t("bundle.ways")}
+	}
+	return &reader{base: base{d}, key: "bundle", what: bundledText, lines: lines}
 }
 
 // bundledText is what a reader shows that tells of a bundle.
@@ -136,6 +140,14 @@ func (r *reader) buttons() []button {
 		list = append(list, button{key: k.language, label: ownName(following()), do: func() (screen, tea.Cmd) {
 			r.chooseLanguage(following())
 			return newHelp(r.desk, r.of), nil
+		}})
+	}
+	if r.what == bundledText {
+		list = append(list, button{key: k.offer, label: t("button.offer"), do: func() (screen, tea.Cmd) {
+			if r.hasty() { // the page may have come while a person typed
+				return r, nil
+			}
+			return newOffer(r.desk)
 		}})
 	}
 	if r.what == "" && len(r.board.layouts) > 0 {

@@ -76,7 +76,7 @@ func (v *waive) view(w, _ int) page {
 	p := page{}
 	for i, label := range [...]string{t("waive.by"), t("waive.reason")} {
 		mark := "  "
-		text, x := v.eds[i].view(48, false)
+		text, x := v.typed(&v.eds[i], 48, false)
 		if v.focus == i {
 			mark, p.x, p.y = marker+" ", 2+11+x, len(lines)
 		}

@@ -10,7 +10,8 @@ EPOCH = $(shell git log -1 --format=%ct)
 RPM_VERSION = $(if $(filter v%,$(VERSION)),$(subst -,^,$(VERSION:v%=%)),0^$(subst -,^,$(VERSION)))
 
 .PHONY: release
-release: build ## the files of a release in .cache/release, built twice and compared (KEY=file: signed; from touchdown media keygen)
+release: build ## the files of a release in .cache/release, built twice and compared (KEY=file: signed; from touchdown media keygen --release)
+	@[ -z "$(KEY)" ] || grep -qx 'Touchdown key for releases' "$(KEY)" || { echo "KEY=$(KEY) is not a key for releases, and no node takes what it signs: touchdown media keygen --release NAME makes NAME.key"; exit 1; }
 	@[ -z "$(KEY)" ] || openssl pkey -in "$(KEY)" -noout || { echo "KEY=$(KEY) is not a private key that openssl can read"; exit 1; }
 	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)/manifests $(RELEASE)/schemas $(RELEASE)/man $(RELEASE)/completions
 	@echo "building touchdown $(VERSION) twice"

@@ -254,7 +254,7 @@ func TestSealsThatDoNotOpen(t *testing.T) {
 	}
 }
 
-// TestOpenSSLSigns: make release signs its check sums by openssl, with a key of touchdown media keygen.
+// TestOpenSSLSigns: make release signs its check sums by openssl, with a key of touchdown media keygen --release.
 func TestOpenSSLSigns(t *testing.T) {
 	openssl, err := exec.LookPath("openssl")
 	if err != nil {
@@ -265,6 +265,7 @@ func TestOpenSSLSigns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	private, public = ForReleases(private), ForReleases(public)
 	dir := t.TempDir()
 	for name, data := range map[string][]byte{"key": private, "pub": public, "SUMS": []byte("00  touchdown\n"), "changed": []byte("01  touchdown\n")} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
@@ -334,5 +335,40 @@ func TestKeysComeBack(t *testing.T) {
 	}
 	if _, err := ParseTrust(public, []byte("nonsense")); err == nil || !strings.Contains(err.Error(), "line 1") {
 		t.Error(err)
+	}
+}
+
+// TestAKeyHasOneUse: a key for releases is none for media, and the other way round, in a file of several too.
+func TestAKeyHasOneUse(t *testing.T) {
+	key, medium := newKey(t)
+	private, _, err := key.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, other := newKey(t)
+	release, second := ForReleases(medium), ForReleases(other)
+	for name, c := range map[string]struct {
+		keys            []byte
+		media, releases bool
+	}{
+		"media":                     {medium, true, false},
+		"two for media":             {append(bytes.Clone(medium), other...), true, false},
+		"media with a remark":       {append([]byte("the factory's\n"), medium...), true, false},
+		"release":                   {release, false, true},
+		"two for releases":          {append(bytes.Clone(release), second...), false, true},
+		"release, from Windows":     {bytes.ReplaceAll(release, []byte("\n"), []byte("\r\n")), false, true},
+		"a remark before and after": {append([]byte("ours\nTouchdown key for releases\nof 2026\n"), medium...), false, true},
+		"release before media":      {append(bytes.Clone(release), other...), false, false},
+		"media before release":      {append(bytes.Clone(medium), second...), false, false},
+		"a mark behind":             {append(bytes.Clone(medium), "Touchdown key for releases\n"...), false, false},
+	} {
+		_, asMedia := ParseTrust(c.keys, nil)
+		_, asRelease := ParseReleaseTrust(c.keys, nil)
+		if (asMedia == nil) != c.media || (asRelease == nil) != c.releases {
+			t.Errorf("%s: for media: %v, for releases: %v", name, asMedia, asRelease)
+		}
+	}
+	if _, err := ParseSigningKey(ForReleases(private)); err == nil || !strings.Contains(err.Error(), "for releases") {
+		t.Errorf("a key for releases signs media: %v", err)
 	}
 }

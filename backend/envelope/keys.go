@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// SigningKey is an Ed25519 key that signs media.
+// SigningKey is an Ed25519 key that signs media, or one that signs releases.
 type SigningKey struct{ key ed25519.PrivateKey }
 
 // NewSigningKey makes one.
@@ -59,8 +59,28 @@ func (k SigningKey) Files() (private, public []byte, err error) {
 	return pem.EncodeToMemory(&pem.Block{Type: pemPrivate, Bytes: secret}), pem.EncodeToMemory(&pem.Block{Type: pemPublic, Bytes: open}), nil
 }
 
-// ParseSigningKey reads the private half.
+// releaseMark is a line in front of both halves of a key that signs releases, which are programs that run as root. Without it a key is
+// one for media, as all were that have none. openssl reads over it.
+const releaseMark = "Touchdown key for releases"
+
+// ForReleases is one half of a key, as Files returns it, as that of a key for releases.
+func ForReleases(half []byte) []byte { return append([]byte(releaseMark+"\n"), half...) }
+
+// marked tells whether there is the mark of a key for releases in a part of a file.
+func marked(part []byte) bool {
+	for line := range bytes.Lines(part) {
+		if string(bytes.TrimSpace(line)) == releaseMark {
+			return true
+		}
+	}
+	return false
+}
+
+// ParseSigningKey reads the private half of a key that signs anything but releases, which openssl does.
 func ParseSigningKey(text []byte) (SigningKey, error) {
+	if marked(text) {
+		return SigningKey{}, errors.New("it is a key for releases, which signs nothing else; touchdown media keygen makes one for media")
+	}
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != pemPrivate {
 		return SigningKey{}, errors.New("there is no private key in it; touchdown media keygen makes one")
@@ -82,12 +102,18 @@ type Trust struct {
 	revoked map[string]bool
 }
 
-// ParseTrust reads the public halves of trusted keys, one PEM behind the other, and a list of revoked ones as ParseRevoked reads
+// ParseTrust reads the public halves of trusted keys for media, one PEM behind the other, and a list of revoked ones as ParseRevoked reads
 // it, which can be empty.
-func ParseTrust(keys, revoked []byte) (*Trust, error) {
+func ParseTrust(keys, revoked []byte) (*Trust, error) { return parseTrust(keys, revoked, false) }
+
+// ParseReleaseTrust does the same with keys for releases.
+func ParseReleaseTrust(keys, revoked []byte) (*Trust, error) { return parseTrust(keys, revoked, true) }
+
+func parseTrust(keys, revoked []byte, releases bool) (*Trust, error) {
 	t := &Trust{keys: map[string]ed25519.PublicKey{}, revoked: map[string]bool{}}
 	for rest := keys; len(bytes.TrimSpace(rest)) > 0; {
 		var block *pem.Block
+		from := rest
 		if block, rest = pem.Decode(rest); block == nil || block.Type != pemPublic {
 			return nil, errors.New("reading trusted keys: there is something else than public keys among them")
 		}
@@ -98,6 +124,12 @@ func ParseTrust(keys, revoked []byte) (*Trust, error) {
 		key, ok := any.(ed25519.PublicKey)
 		if !ok {
 			return nil, errors.New("reading trusted keys: one of them is no Ed25519 key")
+		}
+		switch isRelease := marked(from[:len(from)-len(rest)]); {
+		case isRelease && !releases:
+			return nil, fmt.Errorf("reading trusted keys: %s is a key for releases, not for media", keyID(key))
+		case !isRelease && releases:
+			return nil, fmt.Errorf("reading trusted keys: %s is a key for media, not for releases", keyID(key))
 		}
 		t.keys[keyID(key)] = key
 	}

@@ -118,6 +118,8 @@ func TestManualInstall(t *testing.T) {
 	}
 
 	b.m.File("/run/touchdown/lines/hvc0", "")
+	b.m.File(layout.PreviousProgram, "one")    // of an update
+	b.m.File(layout.CandidateProgram, "three") // of one that a power cut has ended
 	b.uninstall(t)
 	for _, pattern := range []string{"/etc/systemd/system/touchdown*", "/usr/local/bin/*", layout.Installed} {
 		if left, err := b.m.Glob(pattern); err != nil || len(left) > 0 {

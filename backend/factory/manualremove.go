@@ -62,7 +62,7 @@ func (h *ManualInstall) Uninstall(ctx context.Context) error {
 }
 
 // ours are the files that are as they were laid, in the order in which they go: units, programs. Of the program an update may have made
-// another, and have kept the one before it.
+// another, and have kept the one before it; a power cut may have left the one that it tried.
 func (h *ManualInstall) ours(record laid) ([]string, error) {
 	var ours []string
 	for _, file := range slices.Sorted(maps.Keys(record)) {
@@ -79,8 +79,10 @@ func (h *ManualInstall) ours(record laid) ([]string, error) {
 			h.Say("kept          %s: it was changed since it was laid", file)
 		}
 	}
-	if h.Host.Exists(layout.PreviousProgram) {
-		ours = append(ours, layout.PreviousProgram)
+	for _, file := range []string{layout.PreviousProgram, layout.CandidateProgram} {
+		if h.Host.Exists(file) {
+			ours = append(ours, file)
+		}
 	}
 	return ours, nil
 }

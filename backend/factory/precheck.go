@@ -62,7 +62,7 @@ func Precheck(ctx context.Context, m *host.Machine, c *kube.Cluster, now time.Ti
 	if err != nil {
 		return nil, err
 	}
-	stable := check.Check{ID: "bake-pool", Title: message.T("Configuration of the machine at rest"), Status: check.Pass}
+	stable := check.Check{ID: "bake-pool", Title: message.T("Configuration of the machine at rest"), Status: check.Pass, Observed: message.T("no change is pending")}
 	stuck, pending := kube.PoolUnrendered(p), kube.PoolPending(p, nodes, "")
 	switch {
 	case stuck != "":

@@ -39,6 +39,8 @@ func result(id string, title message.Text, ok bool, observed, expected message.T
 	c := check.Check{ID: id, Title: title, Status: check.Pass, Observed: observed, Expected: expected}
 	if !ok {
 		c.Status, c.Fix = check.Fail, message.T(again)
+	} else if observed.String() == "" { // nothing is wrong
+		c.Observed = expected
 	}
 	return c
 }

@@ -17,7 +17,7 @@ import (
 const maxSaid = 4 << 10
 
 // Worker starts this program once more, to load the machine without being in anyone's way, and hands each line that it prints to each,
-// until it ends. On a machine that systemd runs it is in a scope of its own, as nice binds only within a cgroup: it then has the smallest
+// until it ends. On a machine that systemd runs it has its own scope, as nice binds only within a cgroup: it then has the smallest
 // share of CPU and disk while others want them, and at most Memory bytes; the other limits do not bind it. With the end of ctx it is killed, and Worker returns
 // within a second, also where the process is in the kernel, at a disk that does not answer.
 func (l Limits) Worker(ctx context.Context, args []string, input *os.File, each func(line []byte)) error {

@@ -6,6 +6,10 @@ const (
 	Program = "/usr/local/bin/touchdown"
 	// PreviousProgram is the one that the last update has replaced.
 	PreviousProgram = Program + ".previous"
+	// CandidateProgram is the one of a release while its engine is being tried.
+	CandidateProgram = Program + ".new"
+	// EngineUnit keeps the engine of an installed node running.
+	EngineUnit = "touchdown-engine.service"
 	// Run holds what ends with the boot.
 	Run = "/run/touchdown"
 	// Socket is where the engine listens.
@@ -19,6 +23,9 @@ const (
 	Journal = State + "/" + JournalFile
 	// JournalFile is its name in any state folder.
 	JournalFile = "journal.jsonl"
+	// Transcript is the name in any state folder of what the consoles showed last, and EarlierTranscript of what they showed before.
+	Transcript        = "consoles.txt"
+	EarlierTranscript = "consoles-earlier.txt"
 	// Armed is the file that the factory leaves as its last act and that the release of kubelet removes: while it is there, kubelet
 	// does not start (ConditionPathExists in its unit).
 	Armed = State + "/armed"
@@ -58,6 +65,8 @@ const (
 	Returned = State + "/" + ReturnedFolder
 	// ReturnedFolder is its name in any state folder.
 	ReturnedFolder = "returned"
+	// SiteObjects names the objects that landings brought into the cluster for the site and that are still there.
+	SiteObjects = State + "/site-objects.json"
 	// ImagesState is what Touchdown knows of the image store.
 	ImagesState = State + "/images"
 )

@@ -8,7 +8,6 @@ import (
 
 	"touchdown/backend/kube"
 	"touchdown/backend/message"
-	"touchdown/backend/problem"
 )
 
 // Record is what is kept of an object before it is applied, so that it can be taken back. It holds nothing of the object itself.
@@ -115,15 +114,7 @@ func (r Record) undo(ctx context.Context, c *kube.Cluster) (gone bool, err error
 	if _, err := c.Delete(ctx, r.At, func(kube.Ref, []byte) error { return nil }); err != nil {
 		return false, err
 	}
-	wait := kube.Wait{What: message.F("the end of %s", r.At), Limit: min(goneLimit, c.Pace.Limit), Usual: 10 * time.Second, Code: "MNF-LEFT", Fix: message.T("Look at its finalizers.")}
-	err = c.Until(ctx, wait, func(ctx context.Context) (kube.Progress, bool, error) {
-		object, err := c.Get(ctx, r.At)
-		return kube.Progress{Waiting: message.F("%s to be removed", r.At)}, object == nil, err
-	})
-	if err != nil && ctx.Err() == nil && problem.From(err).Code == wait.Code {
-		return false, nil
-	}
-	return err == nil, err
+	return awaitGone(ctx, c, r.At)
 }
 
 // applied tells whether Touchdown applied something to an object.

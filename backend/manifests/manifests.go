@@ -92,12 +92,16 @@ func (o Object) group() string {
 
 // defines tells whether the object makes the API serve the kind of another.
 func (o Object) defines(other Object) bool {
-	if o.Kind != "CustomResourceDefinition" || o.group() != "apiextensions.k8s.io" {
+	if !o.definesKinds() {
 		return false
 	}
 	spec, _ := o.Tree["spec"].(map[string]any)
 	names, _ := spec["names"].(map[string]any)
 	return spec["group"] == other.group() && names["kind"] == other.Kind
+}
+
+func (o Object) definesKinds() bool {
+	return o.Kind == "CustomResourceDefinition" && o.group() == "apiextensions.k8s.io"
 }
 
 // holds tells whether the object is the namespace of another.

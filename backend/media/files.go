@@ -75,6 +75,15 @@ func (v *Volume) list(content *volume.Content) {
 // ReadFile reads a file of a volume that Volumes listed, and tells which volume it lies on: its label, or its device. It fails with a
 // *problem.Problem, which has nothing of the file in it.
 func (w *Watcher) ReadFile(ctx context.Context, id, path string) (data []byte, on string, err error) {
+	all, on, err := w.ReadFiles(ctx, id, path)
+	if err != nil {
+		return nil, "", err
+	}
+	return all[0], on, nil
+}
+
+// ReadFiles reads several files of one volume, as ReadFile does.
+func (w *Watcher) ReadFiles(ctx context.Context, id string, paths ...string) (data [][]byte, on string, err error) {
 	all, err := devices(w.known.machine)
 	if err != nil {
 		return nil, "", err
@@ -83,22 +92,25 @@ func (w *Watcher) ReadFile(ctx context.Context, id, path string) (data []byte, o
 	if i < 0 {
 		return nil, "", gone(errors.New("its volume is no longer there"))
 	}
-	// The path comes from a console: what is not on the list of files is not found, whatever it looks like.
-	content, _, err := inspectAt(ctx, all[i].path, w.Limits.Time, wants{path})
+	// The paths come from a console: what is not on the list of files is not found, whatever it looks like.
+	content, _, err := inspectAt(ctx, all[i].path, w.Limits.Time, wants(paths))
 	if err != nil {
 		if p := problem.From(err); p.Code == "MED-LRGE" { // as of a medium, which would have to be made again
 			p.Fix = message.F("Check that it is the right file; a file may have %d MiB.", volume.MaxFile>>20)
 		}
 		return nil, "", err
 	}
-	e := content.Find(path)
-	switch {
-	case e == nil:
-		return nil, "", gone(fmt.Errorf("there is no file %q", path))
-	case e.Size == 0 || int64(len(e.Data)) != e.Size:
-		return nil, "", &problem.Problem{Code: "MED-MPTY", Summary: message.F("The file %s is empty.", path), Fix: message.T("Check that it is the right file.")}
+	for _, path := range paths {
+		e := content.Find(path)
+		switch {
+		case e == nil:
+			return nil, "", gone(fmt.Errorf("there is no file %q", path))
+		case e.Size == 0 || int64(len(e.Data)) != e.Size:
+			return nil, "", &problem.Problem{Code: "MED-MPTY", Summary: message.F("The file %s is empty.", path), Fix: message.T("Check that it is the right file.")}
+		}
+		data = append(data, e.Data)
 	}
-	return e.Data, cmp.Or(content.Label, all[i].name), nil
+	return data, cmp.Or(content.Label, all[i].name), nil
 }
 
 // gone is the problem of a file that was listed and is no longer there.

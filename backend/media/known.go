@@ -117,11 +117,11 @@ func (k Known) put(file string, data []byte) (changed bool, err error) {
 	return true, k.machine.WriteFile(file, data, 0o600)
 }
 
-// Forget takes away the keys that Lay laid, and the site config that Bake put in, with its key: the next bake starts over. Media that are sealed for the node do not open any
+// Forget takes away the keys that Lay and Releases.Lay laid, and the site config that Bake put in, with its key: the next bake starts over. Media that are sealed for the node do not open any
 // more. Which media were used and which keys are revoked stays: a node that is baked again must not take an old medium for a new one.
 func (k Known) Forget() error {
 	errs := []error{k.DropBaked()}
-	for _, file := range []string{trustFile, bakedTrustFile, keyFile, publicFile, haltedFile, sealedFile, overFile} {
+	for _, file := range []string{trustFile, releaseFile, bakedTrustFile, keyFile, publicFile, haltedFile, sealedFile, overFile} {
 		errs = append(errs, k.machine.Remove(file))
 	}
 	return errors.Join(errs...)
@@ -191,15 +191,27 @@ func (k Known) Trust(baked bool) (*envelope.Trust, error) {
 	if err != nil {
 		return nil, lost(file, err)
 	}
-	revoked, err := k.machine.ReadFile(revokedFile)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, lost(revokedFile, err)
+	revoked, err := Revoked(k.machine)
+	if err != nil {
+		return nil, err
 	}
 	trust, err := envelope.ParseTrust(keys, revoked)
 	if err != nil {
 		return nil, lost(file, err)
 	}
 	return trust, nil
+}
+
+// Revoked is the list of keys that media have revoked, as envelope.ParseRevoked reads it; nil where none did.
+func Revoked(m *host.Machine) ([]byte, error) {
+	revoked, err := m.ReadFile(revokedFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, lost(revokedFile, err)
+	}
+	return revoked, nil
 }
 
 // used are the ids of the documents that were used. Without that record no medium is: it may be one of them.
@@ -234,9 +246,9 @@ func (k Known) use(d *envelope.Document) error {
 	if err := d.For(k.machine.Serial(), used); err != nil {
 		return err
 	}
-	text, err := k.machine.ReadFile(revokedFile)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return lost(revokedFile, err)
+	text, err := Revoked(k.machine)
+	if err != nil {
+		return err
 	}
 	known, err := envelope.ParseRevoked(text)
 	if err != nil {

@@ -123,7 +123,7 @@ func (r *run) duplicate(ctx context.Context, f *family) error {
 	return nil
 }
 
-// answering are the ports at which this machine itself would answer who has an address of its own: all that have a link and no
+// answering are the ports at which this machine itself would answer with its own address: all that have a link and no
 // bridge above them, because the kernel does not mind at which port an address is (net.ipv4.conf.*.arp_ignore 0). Where such a
 // port is on the same network, NetworkManager takes that answer for another machine's, and gives the lease's routes up.
 func answering(links []netlink.Link, t Target) (names []string) {

@@ -18,7 +18,7 @@ import (
 
 // withoutEngine are the files of the state folder that tell what the engine did, secrets masked by it. Answers and originals are not
 // among them.
-var withoutEngine = []string{"engine.log", layout.JournalFile, filepath.Join(layout.FactoryFolder, layout.JournalFile), "report.txt", "report.json", "hosts.txt"}
+var withoutEngine = []string{"engine.log", layout.JournalFile, filepath.Join(layout.FactoryFolder, layout.JournalFile), "report.txt", "report.json", "hosts.txt", layout.EarlierTranscript, layout.Transcript}
 
 // WithoutEngine is a bundle of a node whose engine does not answer: what its services say, and what the engine left in the folder state.
 func WithoutEngine(ctx context.Context, a Asking, state string, now time.Time) ([]byte, error) {
@@ -50,7 +50,7 @@ func LastReturn(state string) (files []string) {
 	if len(all) == 0 {
 		return nil
 	}
-	for _, name := range []string{layout.JournalFile, "sums.jsonl", "site.yaml", "engine.log", "report.txt", "report.json", "hosts.txt"} {
+	for _, name := range []string{layout.JournalFile, "sums.jsonl", "site.yaml", "engine.log", "report.txt", "report.json", "hosts.txt", layout.EarlierTranscript, layout.Transcript} {
 		files = append(files, filepath.Join(all[len(all)-1], name))
 	}
 	return files

@@ -1,4 +1,5 @@
-// Package update puts the program of a signed release in the place of a node's program, and takes the one before it back.
+// Package update puts the program of a signed release in the place of a node's program, and takes the one before it back. Before it
+// has that place, its engine has answered on this node: see Change.
 package update
 
 import (
@@ -8,7 +9,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"touchdown/backend/envelope"
@@ -32,8 +32,8 @@ const (
 	mostProgram   = host.MaxFile
 )
 
-// trial is where a program lies that is being tried.
-const trial = layout.Program + ".new"
+// checked is where the program of a release lies for a look without a change.
+const checked = layout.Program + ".check"
 
 // Release is the program of a release whose signature holds.
 type Release struct {
@@ -41,9 +41,15 @@ type Release struct {
 	program []byte
 }
 
-// Read reads the release in a folder. Nothing of it counts that no key of trust has signed (UPD-SGN, UPD-SUM; UPD-READ where a file is
-// missing).
-func Read(folder string, trust *envelope.Trust) (*Release, error) {
+// Keys are those that a node goes by; nil where it was given none.
+type Keys struct {
+	Releases *envelope.Trust
+	Media    *envelope.Trust // good for no release, whatever else may say that they are
+}
+
+// Read reads the release in a folder. Nothing of it counts that no key for releases has signed (UPD-SGN, UPD-NKEY, UPD-MKEY, UPD-SUM;
+// UPD-READ where a file is missing).
+func Read(folder string, keys Keys) (*Release, error) {
 	sums, err := read(folder, sumsFile, mostSums)
 	if err != nil {
 		return nil, err
@@ -52,12 +58,9 @@ func Read(folder string, trust *envelope.Trust) (*Release, error) {
 	if err != nil {
 		return nil, err
 	}
-	signer, ok := trust.SignedFile(sums, signature)
-	if !ok {
-		return nil, &problem.Problem{
-			Code: "UPD-SGN", Summary: message.F("No key that this node trusts has signed the release in %s.", folder),
-			Fix: message.T("Take the release from whoever made this node. `touchdown media keygen` made the key; its public half may be given with --key."),
-		}
+	signer, err := keys.signer(folder, sums, signature)
+	if err != nil {
+		return nil, err
 	}
 	program, err := read(folder, programFile, mostProgram)
 	if err != nil {
@@ -70,6 +73,31 @@ func Read(folder string, trust *envelope.Trust) (*Release, error) {
 		}
 	}
 	return &Release{signer, program}, nil
+}
+
+// signer is the key that has signed a release.
+func (k Keys) signer(folder string, sums, signature []byte) (string, error) {
+	if k.Media != nil {
+		if id, ok := k.Media.SignedFile(sums, signature); ok {
+			return "", &problem.Problem{
+				Code: "UPD-MKEY", Summary: message.F("The release in %s is signed with the key %s, which is for site media and not for releases.", folder, id),
+				Fix: message.T("Make a key with `touchdown media keygen --release NAME`, sign with `make release KEY=NAME.key`, and bring NAME.pub: touchdown factory bake --release-key NAME.pub, or this command with --key NAME.pub."),
+			}
+		}
+	}
+	if k.Releases == nil {
+		return "", &problem.Problem{
+			Code: "UPD-NKEY", Summary: message.T("This node trusts no key that signs releases."),
+			Fix: message.T("Give the public half of the key that signed the release: touchdown update FOLDER --key release.pub. The factory lays it with touchdown factory --release-key."),
+		}
+	}
+	if id, ok := k.Releases.SignedFile(sums, signature); ok {
+		return id, nil
+	}
+	return "", &problem.Problem{
+		Code: "UPD-SGN", Summary: message.F("No key that this node trusts for releases has signed the release in %s.", folder),
+		Fix: message.T("Take the release from whoever made this node. `touchdown media keygen --release` made the key; its public half may be given with --key."),
+	}
 }
 
 func read(folder, name string, most int64) ([]byte, error) {
@@ -103,58 +131,27 @@ func sumOf(sums []byte, name string) (sum [sha256.Size]byte, found bool) {
 }
 
 // Is tells whether the node has this program already.
-func (r *Release) Is(m *host.Machine) bool {
-	have, err := m.ReadFile(layout.Program)
+func (r *Release) Is(n Node) bool {
+	have, err := n.ReadFile(layout.Program)
 	return err == nil && bytes.Equal(have, r.program)
 }
 
-// Try has the program tell its version, where it will lie: what does not even start here is not installed (UPD-STRT).
-func (r *Release) Try(ctx context.Context, m *host.Machine) (version string, err error) {
-	if err := m.WriteFile(trial, r.program, 0o755); err != nil {
+// Try has the program tell its version on this machine, and changes nothing (UPD-STRT).
+func (r *Release) Try(ctx context.Context, n Node) (version string, err error) {
+	if err := n.WriteFile(checked, r.program, 0o755); err != nil {
 		return "", err
 	}
-	said, err := m.Run(ctx, trial, "version")
-	if err := errors.Join(err, m.Remove(trial)); err != nil {
+	version, err = versionOf(ctx, n, checked)
+	return version, errors.Join(err, n.Remove(checked))
+}
+
+func versionOf(ctx context.Context, n Node, file string) (string, error) {
+	said, err := n.Run(ctx, file, "version")
+	if err != nil {
 		return "", &problem.Problem{
-			Code: "UPD-STRT", Summary: message.T("The program of the release does not start on this node. Nothing was changed."),
+			Code: "UPD-STRT", Summary: message.T("The program does not start on this node. Nothing was changed."),
 			Fix: message.T("Look whether the release is for this processor (uname -m)."), Err: err,
 		}
 	}
 	return strings.TrimSpace(said), nil
-}
-
-// Install keeps the program that the node has, then puts this one in its place. Each of the two is whole at any moment: a cut in between
-// leaves the node with the program that it had.
-func (r *Release) Install(m *host.Machine) error {
-	have, err := m.ReadFile(layout.Program)
-	if err != nil {
-		return fmt.Errorf("reading the node's program: %w", err)
-	}
-	if err := m.WriteFile(layout.PreviousProgram, have, 0o755); err != nil {
-		return err
-	}
-	return m.WriteFile(layout.Program, r.program, 0o755)
-}
-
-// Back puts the program before into place and keeps the other one, so that a second Back undoes the first (UPD-FRST where there is none).
-// A cut in between leaves the node with the older program alone.
-func Back(m *host.Machine) error {
-	before, err := m.ReadFile(layout.PreviousProgram)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &problem.Problem{
-			Code: "UPD-FRST", Summary: message.T("This node has had no other program yet: there is none to go back to."),
-			Fix: message.T("An older release is installed like a newer one: touchdown update FOLDER."), Err: err,
-		}
-	}
-	if err != nil {
-		return fmt.Errorf("reading the program before: %w", err)
-	}
-	have, err := m.ReadFile(layout.Program)
-	if err != nil {
-		return fmt.Errorf("reading the node's program: %w", err)
-	}
-	if err := m.WriteFile(layout.Program, before, 0o755); err != nil {
-		return err
-	}
-	return m.WriteFile(layout.PreviousProgram, have, 0o755)
 }

@@ -1,27 +1,24 @@
 package update_test
 
 import (
-	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/hex"
 	"encoding/pem"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"touchdown/backend/envelope"
-	"touchdown/backend/host/hosttest"
 	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 	"touchdown/backend/update"
 )
 
-// signer is a key as `touchdown media keygen` makes it, and what it signs as openssl does.
-func signer(t *testing.T) (trust *envelope.Trust, sign func([]byte) []byte) {
+// signer is a key as `touchdown media keygen --release` makes it, in the hands of a node, and what it signs as openssl does.
+func signer(t *testing.T) (keys update.Keys, sign func([]byte) []byte) {
 	t.Helper()
 	key, err := envelope.NewSigningKey()
 	if err != nil {
@@ -36,10 +33,10 @@ func signer(t *testing.T) (trust *envelope.Trust, sign func([]byte) []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if trust, err = envelope.ParseTrust(public, nil); err != nil {
+	if keys.Releases, err = envelope.ParseReleaseTrust(envelope.ForReleases(public), nil); err != nil {
 		t.Fatal(err)
 	}
-	return trust, func(data []byte) []byte { return ed25519.Sign(secret.(ed25519.PrivateKey), data) }
+	return keys, func(data []byte) []byte { return ed25519.Sign(secret.(ed25519.PrivateKey), data) }
 }
 
 // release makes the folder of one.
@@ -113,12 +110,39 @@ func TestOnlyWhatIsSignedIsRead(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.code)
 		}
 	}
-	revoked, err := envelope.ParseTrust(publicOf(t, trust), []byte(trust.IDs()[0]+"\n"))
+}
+
+// TestWhoseReleasesAreTaken: of a key for releases, and of one for media by no means.
+func TestWhoseReleasesAreTaken(t *testing.T) {
+	keys, sign := signer(t)
+	id, public := keys.Releases.IDs()[0], publicOf(t, keys.Releases)
+	revoked, err := envelope.ParseReleaseTrust(envelope.ForReleases(public), []byte(id+"\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := update.Read(release(t, "two", sign), revoked); problem.From(err).Code != "UPD-SGN" {
-		t.Errorf("signed with a revoked key: %v", err)
+	medium, err := envelope.ParseTrust(public, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, _ := signer(t)
+	for name, c := range map[string]struct {
+		keys update.Keys
+		code string
+	}{
+		"for releases":                           {keys, ""},
+		"revoked":                                {update.Keys{Releases: revoked}, "UPD-SGN"},
+		"for media":                              {update.Keys{Media: medium}, "UPD-MKEY"},
+		"for media, beside another for releases": {update.Keys{Media: medium, Releases: other.Releases}, "UPD-MKEY"},
+		"for both":                               {update.Keys{Media: medium, Releases: keys.Releases}, "UPD-MKEY"},
+		"none":                                   {update.Keys{}, "UPD-NKEY"},
+	} {
+		_, err := update.Read(release(t, "two", sign), c.keys)
+		if c.code == "" && err != nil || c.code != "" && problem.From(err).Code != c.code {
+			t.Errorf("%s: %v, want %q", name, err, c.code)
+		}
+		if c.code == "UPD-MKEY" && !strings.Contains(err.Error(), id) {
+			t.Errorf("%s: the key is not named: %v", name, err)
+		}
 	}
 }
 
@@ -131,12 +155,11 @@ func publicOf(t *testing.T, trust *envelope.Trust) []byte {
 	return key.PEM()
 }
 
-// TestForthAndBack: the program before stays, is put back, and the other one stays then.
+// TestForthAndBack: the program before stays, is put back, and the other one stays then. Without an engine there is nothing to try.
 func TestForthAndBack(t *testing.T) {
 	trust, sign := signer(t)
-	m := hosttest.New(t)
-	m.File(layout.Program, "one")
-	if err := update.Back(m.Machine); problem.From(err).Code != "UPD-FRST" {
+	b := newBox(t, "one", "")
+	if err := b.change().Back(t.Context()); problem.From(err).Code != "UPD-FRST" {
 		t.Errorf("back from the first: %v", err)
 	}
 	r, err := update.Read(release(t, "two", sign), trust)
@@ -145,52 +168,54 @@ func TestForthAndBack(t *testing.T) {
 	}
 	is := func(when, program, previous string) {
 		t.Helper()
-		if got := m.Content(layout.Program); got != program || m.Content(layout.PreviousProgram) != previous || m.Exists(layout.Program+".new") {
-			t.Errorf("%s: %q, before it %q", when, got, m.Content(layout.PreviousProgram))
+		if got := b.Content(layout.Program); got != program || b.Content(layout.PreviousProgram) != previous || r.Is(b) != (program == "two") {
+			t.Errorf("%s: %q, before it %q", when, got, b.Content(layout.PreviousProgram))
 		}
 	}
-	m.On(layout.Program+".new version", "", errors.New("exec format error"))
-	if _, err := r.Try(t.Context(), m.Machine); problem.From(err).Code != "UPD-STRT" {
-		t.Errorf("a program that does not start: %v", err)
-	}
-	is("after a failed try", "one", "")
-	m.OnFunc(layout.Program+".new version", func([]string, []byte) (string, error) { return m.Content(layout.Program + ".new"), nil })
-	if said, err := r.Try(context.Background(), m.Machine); err != nil || said != "two" {
+	if said, err := r.Try(t.Context(), b); err != nil || said != "touchdown two" {
 		t.Errorf("tried: %q, %v", said, err)
 	}
-	if err := r.Install(m.Machine); err != nil || !r.Is(m.Machine) {
-		t.Errorf("installed: %v", err)
+	is("after a look", "one", "")
+	for _, b.engine = range []bool{true, false} {
+		b.ends(t, "update", b.change().To(t.Context(), r), "", "two")
+		is("after the update", "two", "one")
+		if err := b.change().Back(t.Context()); err != nil {
+			t.Error(err)
+		}
+		is("back", "one", "two")
+		if err := b.change().Back(t.Context()); err != nil {
+			t.Error(err)
+		}
+		is("and forth", "two", "one")
+		b.File(layout.Program, "one")
+		b.running = "two"
 	}
-	is("after the update", "two", "one")
-	if err := update.Back(m.Machine); err != nil {
-		t.Error(err)
-	}
-	is("back", "one", "two")
-	if err := update.Back(m.Machine); err != nil {
-		t.Error(err)
-	}
-	is("and forth", "two", "one")
 }
 
-// TestAFullDisk: wherever the room ends, the node has one of the two programs, whole, and can go on.
+// TestAFullDisk: wherever the room ends, the node has one of the two programs, whole, its engine, and can go on.
 func TestAFullDisk(t *testing.T) {
 	trust, sign := signer(t)
-	one, two := strings.Repeat("1", 100), strings.Repeat("2", 100)
+	one, two := strings.Repeat("1", 1000), strings.Repeat("2", 1000)
 	r, err := update.Read(release(t, two, sign), trust)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for room := 0; room <= 200; room += 10 {
-		m := hosttest.New(t)
-		m.File(layout.Program, one)
-		m.Fill(room)
-		err := r.Install(m.Machine)
-		if got := m.Content(layout.Program); got != one && got != two || (err == nil) != (got == two) {
+	full := 0
+	for room := 0; room <= 3500; room += 100 {
+		b := newBox(t, one, "")
+		b.Fill(room)
+		err := b.change().To(t.Context(), r)
+		got := b.Content(layout.Program)
+		if got != one && got != two || (err == nil) != (got == two) || b.running != got {
 			t.Errorf("room for %d bytes: %v, %.10q", room, err, got)
 		}
-		m.Fill(-1)
-		if err := r.Install(m.Machine); err != nil || m.Content(layout.Program) != two {
-			t.Errorf("with room again: %v", err)
+		if err != nil {
+			full++
 		}
+		b.Fill(-1)
+		b.ends(t, "with room again", b.change().To(t.Context(), r), "", two)
+	}
+	if full < 25 || full > 35 {
+		t.Errorf("the disk was full %d times", full)
 	}
 }

@@ -125,11 +125,12 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 	}
 	e, err := engine.Open(engine.Options{
 		Dir: dir, List: name, Node: node, Version: version, Pace: pace, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent, Media: watcher, Outbox: outbox,
-		Notices: func() []message.Text { return notices(node) },
+		Notices: func() []message.Text { return notices(node) }, Reached: nodeNet.Reached,
 		Stages: func(cfg *site.Config) []steps.Stage {
 			stages := list(cfg, steps.Wiring{
 				Version: version, Program: program, Dir: dir, NodeNet: nodeNet, Media: watcher, Outbox: outbox,
-				BurnIn: func() time.Duration { return burnin.Asked(node.Host, factory.Stay(node.Host)) },
+				Brought: func() bool { return node.Host.Exists(layout.SiteObjects) },
+				BurnIn:  func() time.Duration { return burnin.Asked(node.Host, factory.Stay(node.Host)) },
 			})
 			if h.stages != nil {
 				h.stages(stages)
@@ -148,7 +149,8 @@ func (f *engineFlags) prepare(h hooks, logFile string, mask *engine.Masker) (*os
 	if err := os.MkdirAll(f.state, 0o700); err != nil {
 		return nil, nil, fmt.Errorf("creating the state folder: %w", err)
 	}
-	unfinished := f.finishReturn(host.Open(host.Options{Root: h.root, NoPower: true})) // it moves the log
+	machine := host.Open(host.Options{Root: h.root, NoPower: true})
+	unfinished := f.finishReturn(machine) // it moves the log
 	out, err := openLog(logFile)
 	if err != nil {
 		return nil, nil, err
@@ -157,7 +159,19 @@ func (f *engineFlags) prepare(h hooks, logFile string, mask *engine.Masker) (*os
 	if unfinished != nil { // the engine starts all the same
 		log.Error("going on with the node's return to the factory", "error", unfinished)
 	}
+	if program, err := os.Executable(); err == nil && f.media {
+		afterTrial(machine, program, log)
+	}
 	return out, log, nil
+}
+
+// afterTrial tells of an update that did not come to its end, where this is not the engine of its trial, and takes away what it left. The
+// name alone is compared: /usr/local is a link on a node.
+func afterTrial(machine *host.Machine, program string, log *slog.Logger) {
+	if filepath.Base(program) == filepath.Base(layout.CandidateProgram) || !machine.Exists(layout.CandidateProgram) {
+		return
+	}
+	log.Warn("an update was cut off, or its engine did not answer", "version", version, "removed", layout.CandidateProgram, "error", machine.Remove(layout.CandidateProgram))
 }
 
 // cluster is the way into the node's cluster.

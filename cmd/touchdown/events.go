@@ -65,10 +65,10 @@ func (c *connection) events(cmd *cobra.Command, follow bool, from uint64, asJSON
 // followed reads the events after the one numbered from, until each returns errEnough or another error, or ctx ends, which is none. An
 // engine that is started again is found again.
 func followed(ctx context.Context, cmd *cobra.Command, session engine.Session, pen string, from uint64, each func([]steps.Event) error) error {
-	for {
+	for told := false; ; {
 		err := session.Events(ctx, pen, from, func(events []steps.Event) error {
 			if len(events) > 0 {
-				from = events[len(events)-1].Seq
+				from, told = events[len(events)-1].Seq, false
 			}
 			return each(events)
 		})
@@ -78,7 +78,10 @@ func followed(ctx context.Context, cmd *cobra.Command, session engine.Session, p
 		if !errors.Is(err, engine.ErrNoEngine) {
 			return err
 		}
-		fmt.Fprintln(complaints(cmd), "touchdown: the engine does not answer; trying again")
+		if !told { // a reboot takes minutes
+			fmt.Fprintln(complaints(cmd), "touchdown: the engine does not answer; trying again until it does")
+			told = true
+		}
 		select {
 		case <-ctx.Done():
 			return nil

@@ -22,7 +22,7 @@ func bakeCommand(t *target) *cobra.Command {
 	var o steps.BakeOptions
 	var out, pinFile string
 	var addresses []string
-	var mediaKey string
+	var trusted trustedKeys
 	cmd := &cobra.Command{
 		Use: "bake", Short: "Make an installed single-node OpenShift ready to be moved", Args: cobra.NoArgs,
 		Long: `Bake lets the node keep the address that the cluster was installed with, whatever a site's network is, lets it
@@ -36,7 +36,7 @@ says so. Last it writes the factory's record.`,
 				return writeManifests(printed(cmd), out, addresses)
 			}
 			var err error
-			if o.MediaKeys, err = readMediaKeys(cmd, mediaKey); err != nil {
+			if o.MediaKeys, o.ReleaseKeys, err = trusted.read(cmd); err != nil {
 				return err
 			}
 			if pinFile != "" {
@@ -55,9 +55,10 @@ says so. Last it writes the factory's record.`,
 	cmd.Flags().StringVar(&out, "out", "", "write the MachineConfigs as YAML into this folder and do nothing else: for install manifests")
 	cmd.Flags().StringSliceVar(&addresses, "address", host.DefaultOwn.Texts(), "with --out: the node's address in the installation; an IPv6 address may follow")
 	cmd.MarkFlagsMutuallyExclusive("out", "dry-run")
-	cmd.Flags().StringVar(&mediaKey, mediaKeyFlag, "", "trust site media that the keys in this file sign: public halves, one behind the other")
+	trusted.add(cmd)
 	cmd.MarkFlagsMutuallyExclusive("out", "arm")
 	cmd.MarkFlagsMutuallyExclusive("out", mediaKeyFlag)
+	cmd.MarkFlagsMutuallyExclusive("out", releaseKeyFlag)
 	cmd.MarkFlagsMutuallyExclusive("out", "console-pin-file")
 	return cmd
 }

@@ -26,6 +26,10 @@ With --media-key FILE.pub the node trusts site media that the key signs, which t
 takes answers from sticks, and lands automatically from one that says so. The node makes a key of its own; its public half, for
 touchdown media write --recipient, is in the ledger.
 
+With --release-key FILE.pub the node takes releases of Touchdown that the key signs (touchdown update), which touchdown media keygen
+--release made. A release is a program that runs as root: its key is another one than that of site media, and each is refused in
+the place of the other.
+
 With --returned NODE a node that was at a site comes back, for repair; NODE is its name or its serial number. A landing whose hand-over
 was not accepted is undone first. After the hand-over nothing can be undone: the cluster keeps the names and the network of its site,
 and the list works on what it finds; the next landing gives it other names beside them. The records of the job at the site move to
@@ -43,6 +47,7 @@ console shows and any key stops, when no stick with a site config is there, nobo
 const factoryExamples = `  touchdown factory
   touchdown factory --ledger /run/media/line/ledger.jsonl
   touchdown factory --ledger /run/media/line/ledger.jsonl --media-key factory.pub
+  touchdown factory --media-key factory.pub --release-key release.pub
   touchdown factory --burn-in 8h
   touchdown factory --site site.yaml
   touchdown factory --site site.yaml --site-unattended

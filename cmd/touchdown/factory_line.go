@@ -24,12 +24,12 @@ import (
 // factoryFlags are what `touchdown factory` is told.
 type factoryFlags struct {
 	applyFlags
-	unattended, reopen bool
-	returned           string // the name of a node that came back, typed to confirm
-	ledger             ledger.Choice
-	mediaKey, order    string
-	site, burnIn       string
-	startsAlone        bool // with site
+	unattended, reopen  bool
+	returned            string // the name of a node that came back, typed to confirm
+	ledger              ledger.Choice
+	trusted             trustedKeys
+	site, burnIn, order string
+	startsAlone         bool // with site
 }
 
 func factoryCommand(c *common) *cobra.Command {
@@ -68,7 +68,7 @@ func (f *factoryFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.startsAlone, "site-unattended", false, "with --site: at its site the node starts without asking anyone")
 	cmd.Flags().StringVar(&f.ledger.File, "ledger", "", "refuse a copy of a node in this file, and add this node to it")
 	cmd.Flags().StringVar(&f.ledger.Shared, "shared-identity", "", "with --ledger: why this node may have the identity of another one")
-	cmd.Flags().StringVar(&f.mediaKey, mediaKeyFlag, "", "trust site media that the keys in this file sign: public halves, one behind the other")
+	f.trusted.add(cmd)
 	orderFlag(cmd, &f.order, "what the machine has to be: a profile ("+strings.Join(order.Profiles(), ", ")+") or an order sheet; it stays on the node, and none takes it away")
 }
 
@@ -98,7 +98,7 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	if err := f.checkLedger(); err != nil {
 		return usage(err)
 	}
-	keys, err := readMediaKeys(cmd, f.mediaKey)
+	mediaKeys, releaseKeys, err := f.trusted.read(cmd)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	if err := f.open(cmd, machine); err != nil {
 		return err
 	}
-	if err := errors.Join(keepWishes(machine), f.keep(cmd, machine, keys, answers)); err != nil {
+	if err := errors.Join(keepWishes(machine), f.keep(cmd, machine, mediaKeys, releaseKeys, answers)); err != nil {
 		return err
 	}
 	// Before the bake there is no unit that could keep an engine.
@@ -142,16 +142,21 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	return f.console(cmd)
 }
 
-// keep leaves on the node what its later engines need: the ledger to ask, the keys that sign media, the answers of its site.
-func (f *factoryFlags) keep(cmd *cobra.Command, machine *host.Machine, keys, answers []byte) error {
+// keep leaves on the node what its later engines need: the ledger to ask, the keys that sign media and releases, the answers of its site.
+func (f *factoryFlags) keep(cmd *cobra.Command, machine *host.Machine, mediaKeys, releaseKeys, answers []byte) error {
 	if f.ledger.File != "" {
 		f.ledger.Stay = factory.Stay(machine)
 		if err := f.ledger.Keep(machine); err != nil {
 			return err
 		}
 	}
-	if keys != nil {
-		if err := media.Of(machine).Choose(keys); err != nil {
+	if mediaKeys != nil {
+		if err := media.Of(machine).Choose(mediaKeys); err != nil {
+			return err
+		}
+	}
+	if releaseKeys != nil {
+		if err := media.ReleasesOf(machine).Choose(releaseKeys); err != nil {
 			return err
 		}
 	}

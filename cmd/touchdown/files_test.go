@@ -17,8 +17,8 @@ import (
 // givenFiles are all ways by which a person gives the program a file to read: FILE stands for it. GOOD is a site config, KEY a signing key.
 var givenFiles = []string{
 	"apply -f FILE", "check hardware -f FILE", "check hardware --order FILE", "factory --unattended -f FILE", "factory --order FILE",
-	"factory --site FILE", "factory --media-key FILE", "factory --ledger FILE --unattended", "factory --console-pin-file FILE",
-	"factory bake --media-key FILE --out OUT", "factory bake --console-pin-file FILE --out OUT",
+	"factory --site FILE", "factory --media-key FILE", "factory --release-key FILE", "factory --ledger FILE --unattended", "factory --console-pin-file FILE",
+	"factory bake --media-key FILE --out OUT", "factory bake --release-key FILE --out OUT", "factory bake --console-pin-file FILE --out OUT",
 	"certificates replace --api-cert FILE --api-key GOOD", "certificates replace --api-cert GOOD --api-key FILE", "certificates replace --ingress-ca FILE",
 	"certificates replace --ingress-cert FILE --ingress-key GOOD", "certificates replace --ingress-cert GOOD --ingress-key FILE",
 	"inventory --replay FILE", "iso embed FILE --in-place --karg-append a", "iso embed GOOD --in-place --ignition FILE",
@@ -33,7 +33,7 @@ var givenFiles = []string{
 }
 
 // notRead are the flags with a text that names no file which is read.
-var notRead = strings.Fields("since output socket state out snapshot serial returned from node format recipient new-passphrase by waive reason address list-file stick " +
+var notRead = strings.Fields("since output socket state out snapshot serial returned from node format recipient new-passphrase by waive reason address list-file stick serve " +
 	"shared-identity burn-in karg-append karg-delete karg-replace " +
 	"install-disk install-overwrite install-karg-append install-karg-delete install-program install-program-hash console color language template")
 

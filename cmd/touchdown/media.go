@@ -76,24 +76,6 @@ func readSecret(cmd *cobra.Command, flag, file string) ([]byte, error) {
 	return readNamed(cmd, flag, file, maxKeyFile)
 }
 
-// mediaKeyFlag names the public keys of signers that a node is to trust.
-const mediaKeyFlag = "media-key"
-
-// readMediaKeys reads them; nil where no file is named.
-func readMediaKeys(cmd *cobra.Command, file string) ([]byte, error) {
-	if file == "" {
-		return nil, nil
-	}
-	keys, err := readNamed(cmd, mediaKeyFlag, file, maxKeyFile)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := envelope.ParseTrust(keys, nil); err != nil {
-		return nil, usage(fmt.Errorf("--%s %s: %w; touchdown media keygen makes NAME.pub", mediaKeyFlag, file, err))
-	}
-	return keys, nil
-}
-
 // readSigningKey reads the key of --key.
 func readSigningKey(cmd *cobra.Command, file string) (envelope.SigningKey, error) {
 	if file == "" {

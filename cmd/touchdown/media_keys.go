@@ -16,41 +16,52 @@ import (
 )
 
 func mediaKeygen() *cobra.Command {
-	var node bool
+	var node, release bool
 	cmd := &cobra.Command{
-		Use: "keygen NAME", Short: "Make a key that signs media, or the key of a node", Args: cobra.ExactArgs(1),
+		Use: "keygen NAME", Short: "Make a key that signs media or releases, or the key of a node", Args: cobra.ExactArgs(1),
 		Long: `Keygen makes a pair of keys: NAME.key, which nobody else may read, and NAME.pub. The first signs media (Ed25519); nodes
-trust those whose public half they have.
+trust those whose public half they have (touchdown factory --media-key).
+
+With --release it makes a key that signs releases of Touchdown (make release KEY=NAME.key): nodes that have NAME.pub
+(touchdown factory --release-key) take them with touchdown update. Who has it can bring a program that runs as root, so that
+it is another key than the one for media: neither is taken for the other, and a key without the mark of a release key,
+such as each that was made before, is one for media.
 
 With --node it makes the key of one node (age, X25519) instead: media can be sealed for the line in NAME.pub, and only
 NAME.key opens them.
 
 Neither file is overwritten. Keep signing keys off the nodes, and where you can take them away from whoever leaves.`,
-		Example: "  touchdown media keygen factory\n  touchdown media keygen --node SN0042",
+		Example: "  touchdown media keygen factory\n  touchdown media keygen --release release\n  touchdown media keygen --node SN0042",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if node {
 				return nodeKey(cmd, args[0])
 			}
-			return signingKey(cmd, args[0])
+			return signingKey(cmd, args[0], release)
 		},
 	}
 	cmd.Flags().BoolVar(&node, "node", false, "make the key of a node, for which media are sealed")
+	cmd.Flags().BoolVar(&release, "release", false, "make a key that signs releases, and no media")
+	cmd.MarkFlagsMutuallyExclusive("node", "release")
 	return cmd
 }
 
-func signingKey(cmd *cobra.Command, name string) error {
+func signingKey(cmd *cobra.Command, name string, release bool) error {
 	key, err := envelope.NewSigningKey()
 	if err != nil {
 		return err
 	}
 	private, public, err := key.Files()
+	kind := "signing key"
+	if release {
+		kind, private, public = "release key", envelope.ForReleases(private), envelope.ForReleases(public)
+	}
 	if err == nil {
 		err = writePair(name, private, public)
 	}
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(printed(cmd), "signing key %s: private half in %s.key, public half in %s.pub\n", key.ID(), name, name)
+	fmt.Fprintf(printed(cmd), "%s %s: private half in %s.key, public half in %s.pub\n", kind, key.ID(), name, name)
 	return nil
 }
 

@@ -110,6 +110,7 @@ func (h hostile) Load(context.Context, string, map[string]string, string) error 
 func (h hostile) Do(context.Context, string, engine.Action) error               { return h.err() }
 func (h hostile) ReleasePen(context.Context, string) error                      { return h.err() }
 func (h hostile) Present(context.Context, string) error                         { return h.err() }
+func (h hostile) Shown(context.Context, string) error                           { return h.err() }
 func (h hostile) TakePen(context.Context, string, bool) (string, error)         { return "pen", h.err() }
 
 func (h hostile) Give(context.Context, string, handout.Ask) (*handout.LogIn, error) {

@@ -16,6 +16,7 @@ import (
 	"touchdown/backend/support"
 	"touchdown/steps/chosen"
 	"touchdown/steps/engine"
+	"touchdown/steps/offered"
 )
 
 // maxRecord bounds the record of a terminal that is read: some tries of a summary, and what was on the screen between them.
@@ -24,6 +25,7 @@ const maxRecord = 16 << 20
 func reportBundle(c *connection) *cobra.Command {
 	const all = "all" // of a flag without a value
 	var serial, record, stick string
+	var serve time.Duration
 	cmd := &cobra.Command{
 		Use: "bundle", Short: "Write the support bundle (.tar.gz, no secrets) to standard output", Args: cobra.NoArgs,
 		Long: `Bundle writes an archive for support: journal, log, answers, report and inventory of Touchdown, the system's journal, the logs of
@@ -36,10 +38,16 @@ Over SSH: ssh core@node sudo touchdown report bundle > bundle.tar.gz. With --sti
 2 MiB, onto a FAT volume that nothing else uses; what is there stays, and nothing is mounted. Without network and stick, --serial prints
 a summary of at most 256 KiB as text with check sums onto the terminal, 5 minutes at 9600 bits per second; record it, and make the
 archive of the record with --read. That names the lines that are missing or damaged: --serial=LINES prints these again within an hour,
-for the same record. Where no engine answers, the bundle has what can be had without one.`,
-		Example: "  touchdown report bundle > bundle.tar.gz\n  touchdown report bundle --stick\n  touchdown report bundle --stick=sdb1\n  touchdown report bundle --serial\n  touchdown report bundle --serial=7,900-950\n  touchdown report bundle --read console.log > summary.tar.gz",
+for the same record.
+
+With --serve the node offers the bundle at its address in the site's network, port 8765: once, for 10 minutes, below a path that nobody
+guesses, over HTTP without encryption. The command tells the address and the SHA-256 to compare with, waits until the bundle was fetched,
+and tells by whom; Ctrl-C ends the offer. --serve=1m to --serve=1h: for so long. Where no engine answers, the bundle has what can be had without one.`,
+		Example: "  touchdown report bundle > bundle.tar.gz\n  touchdown report bundle --stick\n  touchdown report bundle --stick=sdb1\n  touchdown report bundle --serve\n  touchdown report bundle --serial\n  touchdown report bundle --serial=7,900-950\n  touchdown report bundle --read console.log > summary.tar.gz",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
+			case serve != 0:
+				return c.serveBundle(cmd, serve)
 			case record != "":
 				return readSummary(cmd, record)
 			case serial != "":
@@ -58,7 +66,9 @@ for the same record. Where no engine answers, the bundle has what can be had wit
 	cmd.Flags().StringVar(&stick, "stick", "", "write it to the stick in the machine; =sdb1: to that volume")
 	cmd.Flags().Lookup("stick").NoOptDefVal = all
 	cmd.Flags().StringVar(&record, "read", "", "make the archive from the record of a terminal")
-	cmd.MarkFlagsMutuallyExclusive("serial", "read", "stick")
+	cmd.Flags().DurationVar(&serve, "serve", 0, "offer it on the network, once; =30m: for so long")
+	cmd.Flags().Lookup("serve").NoOptDefVal = offered.Life.String()
+	cmd.MarkFlagsMutuallyExclusive("serial", "read", "stick", "serve")
 	return cmd
 }
 

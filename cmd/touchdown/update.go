@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -35,12 +34,18 @@ func updateCommand(c *connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "update [FOLDER]", Short: "Replace Touchdown on this node by a signed release, or go back to the one before", Args: cobra.MaximumNArgs(1),
 		Long: `Update takes the program out of a folder with a release: touchdown, SHA256SUMS and SHA256SUMS.sig, as
-"make release KEY=FILE" makes them. The signature has to be of a key that this node trusts for site media, or of the one
-that --key names. The program is started once to see that it does, put in the place of ` + layout.Program + `, and
-the engine and the consoles are started again with it; journal, answers, originals and report stay. Where the new engine
-does not answer, the program before comes back. Nothing of the network, the cluster and the units is touched.
+"make release KEY=FILE" makes them. The signature has to be of a key that this node trusts for releases (touchdown factory
+--release-key), or of the one that --key names; a key for site media signs none. First the engine's unit runs the new program
+beside the node's own; only when that engine has answered does the program take the place of
+` + layout.Program + `, and engine and consoles are started again with it.
+Journal, answers, originals and report stay. Nothing of the network, the cluster and the units is touched.
 
---back goes back to the program before, which stays on the node. While work is under way nothing is replaced.`,
+Where the new engine does not answer, the node keeps the program that it had. So it does after a power cut: the trial is
+known to no boot, and the node starts with the old program, or with the new one where its engine had answered. When this
+command itself is killed, systemd ends the trial within 2 minutes. In each case the same command can be run again.
+
+--back goes back to the program before, which stays on the node, in the same way. While work is under way nothing is
+replaced.`,
 		Example: `  mkdir -p /run/release; mount -o ro,nosuid,nodev,noexec /dev/sdb1 /run/release
   touchdown update /run/release
   touchdown update --back`,
@@ -57,7 +62,7 @@ does not answer, the program before comes back. Nothing of the network, the clus
 			return u.install(cmd.Context(), args[0])
 		},
 	}
-	cmd.Flags().StringVar(&u.key, "key", "", "public half of the key that signed the release (PEM), in place of those that the node trusts")
+	cmd.Flags().StringVar(&u.key, "key", "", "public half of the key that signed the release (PEM, from touchdown media keygen --release), in place of those that the node trusts")
 	cmd.Flags().BoolVar(&u.back, "back", false, "go back to the program before")
 	cmd.Flags().BoolVar(&u.dry, "dry-run", false, "check signature and program, and change nothing")
 	return cmd
@@ -67,7 +72,7 @@ func (u *updating) install(ctx context.Context, folder string) error {
 	if err := u.here(); err != nil {
 		return err
 	}
-	trust, err := u.trust()
+	keys, err := u.keys()
 	if err != nil {
 		return err
 	}
@@ -75,51 +80,68 @@ func (u *updating) install(ctx context.Context, folder string) error {
 	if err != nil {
 		return fmt.Errorf("finding the folder of the release: %w", err)
 	}
-	release, err := update.Read(folder, trust)
+	release, err := update.Read(folder, keys)
 	if err != nil {
 		return err
 	}
 	u.say("The release is signed by the key %s.", release.Signer)
-	if release.Is(u.machine) {
+	switch {
+	case release.Is(u.machine):
 		u.say("This node has that program already. Nothing was changed.")
 		return nil
-	}
-	said, err := release.Try(ctx, u.machine)
-	if err != nil {
+	case u.dry:
+		said, err := release.Try(ctx, u.machine)
+		if err == nil {
+			u.say("The program starts here: %s\nNothing was changed.", said)
+		}
 		return err
 	}
-	u.say("The program of the release starts here: %s", said)
-	return u.change(ctx, release.Install, "This node has the program of the release now. `touchdown update --back` goes back to the one before.")
+	if err := u.change(ctx, func(c *update.Change) error { return c.To(ctx, release) }); err != nil {
+		return err
+	}
+	u.say("This node has the program of the release now. `touchdown update --back` goes back to the one before.")
+	return nil
 }
 
 func (u *updating) goBack(ctx context.Context) error {
 	if err := u.here(); err != nil {
 		return err
 	}
-	return u.change(ctx, update.Back, "This node has the program before again.")
-}
-
-// change puts another program into place and starts it; one that does not start is taken away again.
-func (u *updating) change(ctx context.Context, put func(*host.Machine) error, done string) error {
 	if u.dry {
 		u.say("Nothing was changed.")
 		return nil
 	}
+	if err := u.change(ctx, func(c *update.Change) error { return c.Back(ctx) }); err != nil {
+		return err
+	}
+	u.say("This node has the program before again.")
+	return nil
+}
+
+// change exchanges the program, and has the consoles begin again with it.
+func (u *updating) change(ctx context.Context, to func(*update.Change) error) error {
 	if err := u.rests(ctx); err != nil {
 		return err
 	}
-	if err := put(u.machine); err != nil {
+	c := &update.Change{Node: u.machine, Engine: u.installed(u.machine), Answer: u.answer, Say: u.say}
+	if err := to(c); err != nil || !c.Engine {
 		return err
 	}
-	said, err := u.machine.Run(ctx, layout.Program, "version")
-	if err == nil {
-		err = u.begin(ctx, said)
+	if _, err := u.machine.Run(ctx, "systemctl", "--no-block", "try-restart", "touchdown-console@*.service"); err != nil {
+		u.say("A console still has the other program, until a person leaves the wizard there.")
 	}
-	if err != nil {
-		return u.recover(ctx, err)
-	}
-	u.say("%s", done)
 	return nil
+}
+
+// answer is the version of the engine that answers first.
+func (u *updating) answer(ctx context.Context) (string, error) {
+	ctx, stop := context.WithTimeout(ctx, 2*wakeLimit) // one that takes a connection and says nothing
+	defer stop()
+	s, err := firstAnswer(ctx, u.client())
+	if err != nil {
+		return "", err
+	}
+	return s.Version, nil
 }
 
 func (u *updating) say(format string, args ...any) { fmt.Fprintf(printed(u.cmd), format+"\n", args...) }
@@ -135,24 +157,29 @@ func (u *updating) here() error {
 	}
 }
 
-// trust is whose signature counts.
-func (u *updating) trust() (*envelope.Trust, error) {
+// keys are whose signature counts, and whose does not.
+func (u *updating) keys() (keys update.Keys, err error) {
+	keys.Media, err = media.Of(u.machine).Trust(false)
 	if u.key == "" {
-		trust, err := media.Of(u.machine).Trust(false)
-		if p, ok := errors.AsType[*problem.Problem](err); ok && p.Code == "MED-UKEY" {
-			p.Fix = message.T("Give the public half of the key that signed the release: touchdown update FOLDER --key release.pub. The factory lays it with touchdown factory --media-key.")
+		if p, ok := errors.AsType[*problem.Problem](err); err != nil && !(ok && p.Code == "MED-UKEY") {
+			return keys, err
 		}
-		return trust, err
+		keys.Releases, err = media.ReleasesOf(u.machine).Trust()
+		return keys, err
 	}
-	keys, err := readNamed(u.cmd, "key", u.key, maxKeyFile)
+	// A record of media that was lost is no reason to refuse the key that root names.
+	text, err := readNamed(u.cmd, "key", u.key, maxKeyFile)
 	if err != nil {
-		return nil, err
+		return keys, err
 	}
-	trust, err := envelope.ParseTrust(keys, nil)
+	revoked, err := media.Revoked(u.machine)
 	if err != nil {
-		return nil, usage(fmt.Errorf("--key %s: %w", u.key, err))
+		return keys, err
 	}
-	return trust, nil
+	if keys.Releases, err = envelope.ParseReleaseTrust(text, revoked); err != nil {
+		return keys, usage(fmt.Errorf("--key %s: %w; %s", u.key, err, releaseKeys))
+	}
+	return keys, nil
 }
 
 // rests refuses while work is under way. An engine that does not answer is no obstacle: another program may be what it needs.
@@ -168,43 +195,4 @@ func (u *updating) rests(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// begin starts engine and consoles with the program that is in place, and sees that it is the one that answers.
-func (u *updating) begin(ctx context.Context, said string) error {
-	if !u.installed(u.machine) {
-		u.say("No unit of this machine has an engine; there is nothing to start.")
-		return nil
-	}
-	session := u.client()
-	if err := restart(ctx, u.machine, session); err != nil {
-		return err
-	}
-	s, err := session.Snapshot(ctx)
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(strings.Fields(said), s.Version) {
-		return fmt.Errorf("the engine that answers is of version %s", s.Version)
-	}
-	if _, err := u.machine.Run(ctx, "systemctl", "--no-block", "try-restart", "touchdown-console@*.service"); err != nil {
-		u.say("A console still has the other program, until a person leaves the wizard there.")
-	}
-	return nil
-}
-
-// recover goes back after an engine that did not start, which no person at the site could repair.
-func (u *updating) recover(ctx context.Context, cause error) error {
-	ctx = context.WithoutCancel(ctx)
-	fix := message.T("Look at `journalctl -u touchdown-engine`, and keep what it says for whoever made the release.")
-	if err := update.Back(u.machine); err != nil {
-		return &problem.Problem{
-			Code: "UPD-STCK", Summary: message.T("The engine does not answer with this program, and the program before could not be put back."),
-			Fix: message.F("Copy %s to %s and restart touchdown-engine.", layout.PreviousProgram, layout.Program), Err: errors.Join(cause, err),
-		}
-	}
-	if err := restart(ctx, u.machine, u.client()); err != nil {
-		cause = errors.Join(cause, err)
-	}
-	return &problem.Problem{Code: "UPD-BACK", Summary: message.T("The engine does not answer with this program. The node has the program again that it had before."), Fix: fix, Err: cause}
 }

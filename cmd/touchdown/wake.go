@@ -16,13 +16,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 	"touchdown/steps/engine"
 )
 
 const (
 	// engineUnit keeps the engine of an installed node running.
-	engineUnit = "touchdown-engine.service"
+	engineUnit = layout.EngineUnit
 	// wakeLimit is how long an engine may take from its unit's start to its first answer: it reads its journal.
 	wakeLimit = 15 * time.Second
 	// wakeAgain is how long a person reads why the engine does not run, until it is tried again.
@@ -51,14 +52,20 @@ func restart(ctx context.Context, machine *host.Machine, session engine.Session)
 	if _, err := machine.Run(ctx, "systemctl", "restart", engineUnit); err != nil {
 		return errors.Join(engine.ErrNoEngine, err)
 	}
+	_, err := firstAnswer(ctx, session)
+	return err
+}
+
+// firstAnswer waits for an engine that was just started.
+func firstAnswer(ctx context.Context, session engine.Session) (*engine.Snapshot, error) {
 	for end := time.Now().Add(wakeLimit); ; {
-		_, err := session.Snapshot(ctx)
+		s, err := session.Snapshot(ctx)
 		if !errors.Is(err, engine.ErrNoEngine) || time.Now().After(end) {
-			return err
+			return s, err
 		}
 		select {
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		case <-time.After(100 * time.Millisecond):
 		}
 	}

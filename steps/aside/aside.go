@@ -21,7 +21,7 @@ import (
 // records are what moves, by name or pattern below the state folder. The checksums go with what they are about, and so does the key: a
 // folder of records is a whole state folder.
 var records = []string{
-	layout.JournalFile, "sums.jsonl", "key", "site.yaml", "sources.json", "live.json",
+	layout.JournalFile, "sums.jsonl", "key", "site.yaml", "sources.json", "live.json", layout.Transcript, layout.EarlierTranscript,
 	report.TextFile, report.JSONFile, report.JUnitFile, report.HostsFile, report.Sums, report.SignedFile, report.FollowedFile,
 	filepath.Base(layout.DiskTest), "engine.log*", "*.damaged*", "*.unreadable*",
 }

@@ -106,7 +106,7 @@ func gather(ctx context.Context, e *Engine, limit int) ([]support.Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	snapshot.Volumes = nil // a person's files are nobody's business
+	snapshot.Volumes, snapshot.Offer = nil, nil // a person's files are nobody's business, and neither is where another bundle lies
 	text, err := json.MarshalIndent(snapshot, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("encoding the snapshot: %w", err)
@@ -116,6 +116,7 @@ func gather(ctx context.Context, e *Engine, limit int) ([]support.Part, error) {
 		files = append(files, support.Part{Name: name, Data: []byte(support.Scrub(e.mask.Mask(string(data))))})
 	}
 	add("snapshot.json", text)
+	add(layout.Transcript, e.shown.Read(limit))
 	add("made-at.txt", []byte(e.now().Format(time.RFC3339)+"\n"))
 	for _, path := range []string{layout.JournalFile, "sums.jsonl", "site.yaml", "report.txt", "report.json", "hosts.txt"} {
 		if data, err := tail(e.store.path(path), int64(limit)); err == nil {

@@ -10,6 +10,8 @@ import (
 
 	"touchdown/backend/layout"
 	"touchdown/backend/support"
+	"touchdown/steps/idle"
+	"touchdown/steps/transcript"
 )
 
 // TestTheBundleHasTheNodesOwnWords: what its services say is in it, by way of a console's socket too, without the secrets that were
@@ -33,6 +35,31 @@ func TestTheBundleHasTheNodesOwnWords(t *testing.T) {
 			if strings.Contains(text, secret) {
 				t.Errorf("the bundle has %s", secret)
 			}
+		}
+	})
+}
+
+// TestWhatConsolesShowedIsInTheBundle: with the console's name, after a restart of the engine too, and without the secrets that were typed.
+func TestWhatConsolesShowedIsInTheBundle(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, s Session) {
+		must(t, s.Set(t.Context(), take(t, s), "spec.proxy.httpProxy", "http://user:typed-password@proxy.example.com:3128"))
+		must(t, s.Shown(idle.At(t.Context(), "ttyS0"), "page form\n  | proxy typed-password\nkey Enter password=pl4ntedToken\n"))
+		bundle, err := s.Export(t.Context(), Bundle)
+		must(t, err)
+		text := unpacked(t, bundle)
+		if !strings.Contains(text, "touchdown-bundle/consoles.txt") || !strings.Contains(text, " ttyS0\npage form\n  | proxy <secret>\nkey Enter password=<secret>\n") {
+			t.Error("the bundle lacks what the console showed")
+		}
+		for _, secret := range []string{"typed-password", "pl4ntedToken"} {
+			if kept := string(transcript.Files(r.dir)); strings.Contains(kept, secret) || strings.Contains(text, secret) {
+				t.Errorf("%s was kept:\n%s", secret, kept)
+			}
+		}
+		must(t, r.Engine.Close())
+		archive, err := support.WithoutEngine(t.Context(), support.Asking{Host: r.host.Machine, Mask: func(text string) string { return text }}, r.dir, r.o.Node.Now())
+		must(t, err)
+		if !strings.Contains(unpacked(t, archive), " ttyS0\npage form\n") {
+			t.Error("a bundle without an engine lacks it")
 		}
 	})
 }

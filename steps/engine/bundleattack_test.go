@@ -38,6 +38,7 @@ func planted(t *testing.T) *sealedRig {
 	}
 	o := r.options()
 	o.LogFile, o.Media = log, media.NewWatcher(r.host.Machine)
+	reachable(t, &o)
 	e, err := Open(o)
 	must(t, err)
 	r.Engine = e
@@ -62,7 +63,8 @@ func TestABundleHasNoSecret(t *testing.T) {
 	if saved.Volume != "MINE (sdb)" || saved.File != "touchdown-support.tar.gz" || saved.Bytes != len(data) || len(saved.SHA256) != 64 {
 		t.Errorf("%+v of %d bytes", saved, len(data))
 	}
-	for name, archive := range map[string][]byte{"bundle": whole, "summary": short, "stick": data} {
+	offer := begins(t, r)
+	for name, archive := range map[string][]byte{"bundle": whole, "summary": short, "stick": data, "network": fetched(t, offer.URLs[0])} {
 		text := unpacked(t, archive)
 		for _, want := range []string{"engine.log", "report.txt", "report.json", "hosts.txt", "node/kubelet.txt", "node/nmcli-connections.txt", "node/containers.txt", "an ordinary line"} {
 			if !strings.Contains(text, want) {

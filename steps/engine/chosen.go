@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"touchdown/backend/media"
 	"touchdown/backend/message"
@@ -37,7 +39,7 @@ func fileField(c *core, path string) (steps.Field, bool) {
 // is not kept: a wrong file may hold anything, and what is in a field is shown.
 func offerFiles(ctx context.Context, e *Engine, pen string, f steps.Field, a Action) error {
 	if a.Volume == "" {
-		return listFiles(ctx, e, pen)
+		return listFiles(ctx, e, pen, f)
 	}
 	value, volume, err := fileOf(ctx, e, f, a)
 	if err != nil {
@@ -53,10 +55,15 @@ func offerFiles(ctx context.Context, e *Engine, pen string, f steps.Field, a Act
 }
 
 // listFiles shows a person the files on media. It changes no answer, so that what was found for the answers stays.
-func listFiles(ctx context.Context, e *Engine, pen string) error {
+func listFiles(ctx context.Context, e *Engine, pen string, f steps.Field) error {
 	found, err := volumes(ctx, e)
 	if err != nil {
 		return err
+	}
+	if site.TakesFolder(f.Path) {
+		for i := range found {
+			found[i].Files = append(foldersOf(found[i]), found[i].Files...)
+		}
 	}
 	return collecting(ctx, e, pen, Act, func(c *core) error {
 		c.draft.volumes = found
@@ -92,22 +99,66 @@ func shownOf(v media.Volume) chosen.Volume {
 	return view
 }
 
-// fileOf reads a file that a person was shown, and judges it by the rules for what is typed into a field.
+// foldersOf are the folders of a volume whose files a field can take together. Of a list that was cut off it is not known what they hold.
+func foldersOf(v chosen.Volume) (folders []chosen.File) {
+	if v.More {
+		return nil
+	}
+	bytes := map[string]int64{}
+	for _, f := range v.Files {
+		if at := strings.LastIndexByte(f.Path, '/') + 1; at > 0 && len(site.ManifestNames([]string{f.Path})) > 0 {
+			bytes[f.Path[:at]] += f.Bytes
+		}
+	}
+	for _, folder := range slices.Sorted(maps.Keys(bytes)) {
+		folders = append(folders, chosen.File{Path: folder, Bytes: bytes[folder]})
+	}
+	return folders
+}
+
+// filesIn are the files that a person takes with a line of the list: the file, or those of the folder.
+func filesIn(v chosen.Volume, line string) []string {
+	if !strings.HasSuffix(line, "/") {
+		return []string{line}
+	}
+	var inside []string
+	for _, f := range v.Files {
+		if name, in := strings.CutPrefix(f.Path, line); in && name != "" && !strings.Contains(name, "/") {
+			inside = append(inside, f.Path)
+		}
+	}
+	return site.ManifestNames(inside)
+}
+
+// fileOf reads a file that a person was shown, or those of a folder, and judges it by the rules for what is typed into a field.
 func fileOf(ctx context.Context, e *Engine, f steps.Field, a Action) (value, volume string, err error) {
+	var names []string
 	e.mu.Lock()
-	shown := slices.ContainsFunc(e.core.draft.volumes, func(v chosen.Volume) bool {
-		return v.ID == a.Volume && slices.ContainsFunc(v.Files, func(f chosen.File) bool { return f.Path == a.Value })
-	})
+	for _, v := range e.core.draft.volumes {
+		if v.ID == a.Volume && slices.ContainsFunc(v.Files, func(f chosen.File) bool { return f.Path == a.Value }) {
+			names = filesIn(v, a.Value)
+		}
+	}
 	e.mu.Unlock()
-	if !shown {
+	if len(names) == 0 {
 		return "", "", fmt.Errorf("%w: there is no such file in the list of files on media; list them again", ErrNotFound)
 	}
-	data, volume, err := e.o.Media.ReadFile(ctx, a.Volume, a.Value)
+	data, volume, err := e.o.Media.ReadFiles(ctx, a.Volume, names...)
 	if err != nil {
 		return "", "", err
 	}
-	value = string(data)
-	if err = site.Check(f.Path)(value); err == nil && f.Check != nil {
+	value = string(data[0])
+	if strings.HasSuffix(a.Value, "/") {
+		var files []site.ManifestFile
+		for i, name := range names {
+			files = append(files, site.ManifestFile{Name: name, Text: string(data[i])})
+		}
+		value, err = site.JoinManifests(files)
+	}
+	if err == nil {
+		err = site.Check(f.Path)(value)
+	}
+	if err == nil && f.Check != nil {
 		err = f.Check(value)
 	}
 	if err != nil {

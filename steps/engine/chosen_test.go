@@ -2,12 +2,15 @@ package engine
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
+	"io"
 	"io/fs"
 	"math/big"
 	"os"
@@ -244,5 +247,60 @@ func TestTheListOfFilesChangesNothing(t *testing.T) {
 		if bytes.Contains(f.Data, []byte("private-000")) {
 			t.Errorf("the support bundle tells it in %s", f.Name)
 		}
+	}
+}
+
+// TestAFolderFromAStick: a person takes the files of a folder for the cluster's objects, together and in the order of their names. Other
+// fields are shown no folders, and a mistake names the file in the folder.
+func TestAFolderFromAStick(t *testing.T) {
+	const first, second = "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, namespace: a}\n"
+	r := newSealedRig(t)
+	packed, err := os.Open("testdata/folders.img.gz") // mkfs.vfat and mcopy made it
+	must(t, err)
+	defer packed.Close()
+	unpacked, err := gzip.NewReader(packed)
+	must(t, err)
+	image, err := io.ReadAll(unpacked)
+	must(t, err)
+	stick.Plug(t, r.host.Root(), "sdb", image)
+	pen := r.openAdvanced(t)
+	const path = "spec.manifests"
+	folders := func(path string) (some []string, id string) {
+		must(t, r.Do(t.Context(), pen, Action{Verb: Act, Path: path}))
+		s, err := r.Snapshot(t.Context())
+		must(t, err)
+		for _, f := range s.Volumes[0].Files {
+			if strings.HasSuffix(f.Path, "/") {
+				some = append(some, f.Path)
+			}
+		}
+		return some, s.Volumes[0].ID
+	}
+	if some, _ := folders(bundlePath); some != nil {
+		t.Errorf("a field of one file is shown %q", some)
+	}
+	some, id := folders(path)
+	if !slices.Equal(some, []string{"hub/", "twice/"}) {
+		t.Fatalf("%q", some)
+	}
+	err = r.Do(t.Context(), pen, Action{Verb: Act, Path: path, Volume: id, Value: "twice/"})
+	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != "MED-VAL" || !strings.Contains(p.Summary.String(), `the file "twice/b.yaml" has Namespace a twice, in its line 1`) {
+		t.Errorf("twice: %v", err)
+	}
+	for _, no := range []string{"hub", "other/", "/", "hub/../hub/"} {
+		if err := r.Do(t.Context(), pen, Action{Verb: Act, Path: path, Volume: id, Value: no}); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s: %v", no, err)
+		}
+	}
+	must(t, r.Do(t.Context(), pen, Action{Verb: Act, Path: path, Volume: id, Value: "hub/"}))
+	if f := r.field(t, path); !f.SecretSet || f.Source != chosen.From("TOUCHDOWN", "hub/") {
+		t.Errorf("%+v", f)
+	}
+	e := r.Engine
+	e.mu.Lock()
+	text, _ := e.core.draft.site.Get(path)
+	e.mu.Unlock()
+	if text != first+"---\n"+second {
+		t.Errorf("%q", text)
 	}
 }

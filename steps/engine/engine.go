@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 	"touchdown/steps"
 	"touchdown/steps/idle"
 	"touchdown/steps/site"
+	"touchdown/steps/transcript"
 )
 
 // byNobody in an event's By marks a job that nobody watches: the policy answers its questions at once.
@@ -56,6 +58,10 @@ type Options struct {
 
 	// Outbox, when set, holds what waits for the site's monitor; the engine sends it.
 	Outbox *delivery.Outbox
+
+	// Reached, when set, are the node's addresses in the site's network; a support bundle is offered there, on OfferPort (0: offer.Port).
+	Reached   func(context.Context) ([]netip.Addr, error)
+	OfferPort uint16
 
 	// AfterEvent, when set, is called after each event of the journal is on the disk; the crash tests end the process there.
 	AfterEvent func(steps.Event)
@@ -93,6 +99,9 @@ type Engine struct {
 	packing sync.Mutex // held while a support bundle is made
 	reading sync.Mutex // held while the node's journal is read
 	summary made       // under packing; the last one for a serial line
+	offers  offers     // the bundle on the network
+
+	shown *transcript.Log // what the consoles showed
 
 	idle *idle.Lock // has a lock of its own: a PIN takes its time
 
@@ -145,6 +154,7 @@ func newEngine(o Options, store *store, journal *journal, events []steps.Event) 
 		o: &o, store: store, hub: newHub(events), mask: o.Mask, oneRound: make(chan struct{}, 1), oneGift: make(chan struct{}, 1), recovered: make(chan struct{}), attached: make(chan struct{}, 1),
 		originals: store, progressPause: progressPause,
 	}
+	e.shown = transcript.Open(store.dir, e.now)
 	e.closing, e.close = context.WithCancel(context.Background())
 	e.idle = newIdle(e)
 	e.core = newCore(e, journal)
@@ -177,6 +187,7 @@ func (e *Engine) begin() {
 // Close stops the work at once and frees the state folder. The job goes on when an engine opens it again.
 func (e *Engine) Close() error {
 	e.close()
+	e.offers.close()
 	e.workers.Wait()
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -14,6 +14,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/message"
 	"touchdown/backend/support"
+	"touchdown/steps/offered"
 )
 
 // bundleTail bounds what the support bundle takes of each file, so that it fits a small stick.
@@ -48,11 +49,14 @@ func tail(path string, limit int64) ([]byte, error) {
 
 // Export implements Session.
 func (e *Engine) Export(ctx context.Context, what Document) ([]byte, error) {
-	if kind, volume, _ := strings.Cut(string(what), "/"); Document(kind) == BundleOnStick && e.o.Media != nil {
+	switch kind, volume, _ := strings.Cut(string(what), "/"); {
+	case Document(kind) == BundleOnStick && e.o.Media != nil:
 		if err := e.idle.May(ctx); err != nil { // it writes
 			return nil, err
 		}
 		return alone(ctx, e, ontoStick(volume))
+	case kind == offered.Begin, kind == offered.End:
+		return exportOffer(ctx, e, kind, string(what))
 	}
 	switch what {
 	case ReportText, ReportJSON, signed, hosts:

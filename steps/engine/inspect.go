@@ -64,7 +64,7 @@ func (e *Engine) roundIf(ctx context.Context, needed func() bool) error {
 	var wait sync.WaitGroup
 	for _, step := range list {
 		wait.Go(func() {
-			for e.lookOnce(step.ID()) {
+			for lookOnce(e, step.ID()) {
 			}
 		})
 	}
@@ -91,7 +91,7 @@ func (e *Engine) stale() bool {
 }
 
 // lookOnce has a step look, and tells whether it has to look again because the answers that it reads are other ones by now.
-func (e *Engine) lookOnce(id string) (again bool) {
+func lookOnce(e *Engine, id string) (again bool) {
 	ctx, dog := watchOver(e.closing, inspectLimit, context.DeadlineExceeded)
 	defer dog.stop()
 	ctx, drop := context.WithCancelCause(ctx)

@@ -114,6 +114,7 @@ func handler(session Session) http.Handler {
 	mux.HandleFunc("DELETE "+apiPrefix+"/pen", s.releasePen)
 	mux.HandleFunc("GET "+apiPrefix+"/events", s.events)
 	mux.HandleFunc("GET "+apiPrefix+"/log", s.log)
+	mux.HandleFunc("POST "+apiPrefix+"/shown", s.shown)
 	mux.HandleFunc("GET "+apiPrefix+"/documents/{name}", s.document)
 	mux.HandleFunc("POST "+apiPrefix+"/credentials", s.give)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -13,6 +13,7 @@ import (
 	"touchdown/steps/chosen"
 	"touchdown/steps/handout"
 	"touchdown/steps/idle"
+	"touchdown/steps/offered"
 	"touchdown/steps/records"
 )
 
@@ -48,6 +49,9 @@ type Session interface {
 	Events(ctx context.Context, pen string, from uint64, each func([]steps.Event) error) error
 	// Log returns the last records of the engine's log, or of the node's journal, as lines for people, without secrets.
 	Log(ctx context.Context, ask records.Ask) ([]string, error)
+	// Shown keeps, for support, what a console showed and what was pressed there, as lines of text without secrets; the end of it, and only
+	// where that costs nothing.
+	Shown(ctx context.Context, text string) error
 	// Export returns a document.
 	Export(ctx context.Context, what Document) ([]byte, error)
 	// Give returns what the people of the site get into their cluster with, to the console that has the pen and to nobody else: the
@@ -173,6 +177,7 @@ type Snapshot struct {
 	Pen        PenView         `json:"pen"`
 	Volumes    []chosen.Volume `json:"volumes,omitempty"`       // what lies on media, once that was asked for with Act, until a file was taken or control changes
 	Starts     float64         `json:"startsSeconds,omitempty"` // when the node starts without a person; Present, as TakePen, keeps it from that
+	Offer      *offered.Bundle `json:"offer,omitempty"`         // the support bundle that is offered on the network, or was last; its address is for consoles alone
 	Idle       *idle.View      `json:"idle,omitempty"`          // when the console that asked locks; nil: no PIN is set
 }
 

@@ -27,6 +27,7 @@ import (
 //	console-before.json what counted before the job at work; gone with the hand-over and after undo
 //	console-wrong      how many PINs in a row were wrong
 //	live.json          how the cluster was when it was looked at last; worth nothing to the work, and left out of the checksums
+//	consoles*.txt      what the consoles showed; worth nothing to the work, and left out of the checksums, too
 //	report.*           written by the hand-over step
 //	returned/DATE/     the records of an earlier job, set aside when the node came back to the factory (steps/aside); nothing removes them
 //

@@ -18,7 +18,7 @@ func (e *Engine) Snapshot(ctx context.Context) (*Snapshot, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.core.snapshot(machine)
-	s.Idle = lock
+	s.Idle, s.Offer = lock, e.offers.view()
 	if e.o.Outbox != nil {
 		s.Monitor = e.o.Outbox.Status().Line()
 	}

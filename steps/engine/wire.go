@@ -26,8 +26,9 @@ import (
 //	DELETE /v1/pen                     gives it back
 //	GET    /v1/events?from=N           events after number N, a JSON object a line, until the client leaves
 //	GET    /v1/log?lines=N             {"lines": [...]}
+//	POST   /v1/shown                   {"text": "..."}; what a console showed, for support
 //	POST   /v1/credentials             {"password": true, "kubeconfig": true} -> the login, once the node has landed
-//	GET    /v1/documents/NAME          report.txt, report.json, report.signed.json, hosts.txt, answers, bundle, inventory
+//	GET    /v1/documents/NAME          report.txt, report.json, report.signed.json, hosts.txt, answers, bundle, bundle.offered, bundle.withdrawn, inventory
 //
 // Writes carry the pen in the header Touchdown-Pen, and so does an event stream that keeps it. A person's console names itself in
 // each request, in the header Touchdown-Console: it locks when nobody uses it and a PIN is set. An error is

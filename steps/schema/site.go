@@ -55,7 +55,7 @@ func add(root node, item site.Item) error {
 		return nil
 	}
 	properties(group)[name] = value
-	if of, isFile := strings.CutSuffix(name, "File"); isFile && item.Type == "file name" {
+	if of, isFile := strings.CutSuffix(name, "File"); isFile && strings.HasPrefix(item.Type, "file name") {
 		eitherOf(group, of, name)
 		return nil
 	}
@@ -146,6 +146,8 @@ func form(item site.Item) (node, error) {
 		return node{"type": "array", "items": object("See `touchdown site explain " + item.Path + "`.")}, nil
 	case "nmstate YAML":
 		return node{"type": []string{"string", "object"}}, nil
+	case "file names":
+		return node{"type": []string{"string", "array"}, "items": node{"type": "string", "minLength": 1}}, nil
 	case "duration":
 		return node{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(ms|h|m|s))*$`}, nil
 	case "text", "RFC 3339 time", "PEM", "Kubernetes YAML", "dockerconfigjson", "file name", "PIN":

@@ -29,7 +29,7 @@ var manifestEntries = []entry{
 		at: func(c *Config) any { return (*string)(&c.Spec.Manifests) },
 	},
 	{
-		Item: Item{Path: "spec.manifestsFile", Type: typeFile, Meaning: "file beside this document that holds spec.manifests", Example: "import.yaml"},
+		Item: Item{Path: "spec.manifestsFile", Type: typeFiles, Meaning: "file or folder beside this document that holds spec.manifests, or several: [crds.yaml, import.yaml]", Example: "import.yaml"},
 		into: pathManifests,
 	},
 }
@@ -87,18 +87,43 @@ func manifests(s string) error {
 	return nil
 }
 
-func objectsOf(s string) ([]Manifest, *Error) {
+func objectsOf(s string) ([]Manifest, *Error) { return objectsIn([]ManifestFile{{Text: s}}) }
+
+// objectsIn are the objects of files, in their order.
+func objectsIn(files []ManifestFile) ([]Manifest, *Error) {
+	found := heap{seen: map[string]bool{}}
+	for _, file := range files {
+		if f := found.add(file.Text); f != nil {
+			if file.Name != "" {
+				f.Msg = message.F("the file %s %s", shown(file.Name), f.Msg)
+			}
+			return nil, f
+		}
+	}
+	if len(found.all) == 0 {
+		return nil, fault(message.T("write Kubernetes objects, with --- between them, or leave it out"), message.T("has no object in it"))
+	}
+	return found.all, nil
+}
+
+// heap gathers objects, each once.
+type heap struct {
+	all  []Manifest
+	seen map[string]bool
+}
+
+// add gathers the objects of a text.
+func (h *heap) add(s string) *Error {
 	dec := yaml.NewDecoder(strings.NewReader(s))
-	var all []Manifest
-	seen := map[string]bool{}
 	for {
 		var doc yaml.Node
 		err := decode(dec, &doc)
 		if errors.Is(err, io.EOF) {
-			break
+			return nil
 		}
 		if err != nil {
-			return nil, fault(message.T("correct it there; kubectl apply --dry-run=client -f FILE shows the same"), message.F("is not YAML: %s", syntax([]byte(s), "", err).Msg))
+			wrong := syntax([]byte(s), "", err)
+			return fault(message.T("correct it there; kubectl apply --dry-run=client -f FILE shows the same"), message.F("is not YAML: %s, in its line %d", wrong.Msg, wrong.Line))
 		}
 		root := doc.Content[0]
 		if root.Tag == "!!null" { // comments alone, or two separators
@@ -106,21 +131,17 @@ func objectsOf(s string) ([]Manifest, *Error) {
 		}
 		object, f := objectOf(root)
 		if f != nil {
-			return nil, f
+			return f
 		}
 		id := strings.Join([]string{object.APIVersion(), object.Kind(), object.Namespace(), object.Name()}, " ")
-		if seen[id] {
-			return nil, fault(message.T("keep one of them"), message.F("has %s %s twice, in its line %s", object.Kind(), object.Name(), lineNumber(root)))
+		if h.seen[id] {
+			return fault(message.T("keep one of them"), message.F("has %s %s twice, in its line %s", object.Kind(), object.Name(), lineNumber(root)))
 		}
-		seen[id] = true
-		if all = append(all, object); len(all) > mostManifests {
-			return nil, fault(message.T("have an operator of the cluster or the hub bring them"), message.F("has more than the %d objects that are allowed", mostManifests))
+		h.seen[id] = true
+		if h.all = append(h.all, object); len(h.all) > mostManifests {
+			return fault(message.T("have an operator of the cluster or the hub bring them"), message.F("has more than the %d objects that are allowed", mostManifests))
 		}
 	}
-	if len(all) == 0 {
-		return nil, fault(message.T("write Kubernetes objects, with --- between them, or leave it out"), message.T("has no object in it"))
-	}
-	return all, nil
 }
 
 // objectOf is one object, judged.

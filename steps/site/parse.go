@@ -109,6 +109,8 @@ func (r *reader) value(key, value *yaml.Node, prefix string) {
 	case e != nil && e.Type == typeGroups:
 		r.groups(value, e, path)
 		r.took(key, path, "file "+r.name)
+	case e != nil && e.Type == typeFiles:
+		r.manifestFiles(key, value, e, path)
 	case e != nil && e.Type == typeList:
 		r.list(key, value, e, path)
 	case e != nil && e.Type == typeNMState && value.Kind != yaml.ScalarNode:

@@ -41,6 +41,7 @@ const (
 	typeNMState   = "nmstate YAML"
 	typeManifests = "Kubernetes YAML"
 	typeFile      = "file name"
+	typeFiles     = "file names"
 	typePIN       = "PIN"
 )
 

@@ -182,7 +182,7 @@ func TestFallenLoad(t *testing.T) {
 	}
 }
 
-// TestProcess: the load is a process of its own, which is killed when the burn-in is stopped. It starts from one that hides its memory, as
+// TestProcess: the load is a separate process, which is killed when the burn-in is stopped. It starts from one that hides its memory, as
 // the engine does.
 func TestProcess(t *testing.T) {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {

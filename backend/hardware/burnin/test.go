@@ -20,7 +20,7 @@ import (
 // Test is the burn-in of a machine.
 type Test struct {
 	Host *host.Machine
-	Load Load // nil: a process of its own
+	Load Load // nil: a separate process
 }
 
 // Load carries out an order, with the file on the disk, and tells what it has done so far, again and again.
@@ -39,6 +39,9 @@ type Result struct {
 	NoDisk  message.Text  `json:"noDisk,omitzero"` // why the disk was not tested
 }
 
+// toldEvery is how often a burn-in tells how far it is: it may take a day, and each time is a line of a log and of a serial console.
+const toldEvery = 10 * time.Second
+
 // late is how much longer than its time the load may take to end.
 const late = hang + 40*time.Second
 
@@ -53,7 +56,7 @@ func (t Test) Run(ctx context.Context, d time.Duration, tell func(progress.Progr
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	tallies, ended, began := make(chan Tally), make(chan error, 1), time.Now()
+	tallies, ended, began, told, faults := make(chan Tally), make(chan error, 1), time.Now(), time.Duration(0), int64(0)
 	go func() {
 		ended <- t.load()(ctx, r.Order, file, func(tally Tally) error {
 			select {
@@ -80,7 +83,10 @@ func (t Test) Run(ctx context.Context, d time.Duration, tell func(progress.Progr
 			tick.Stop()
 			return nil, ctx.Err()
 		}
-		tell(r.progress(time.Since(began)))
+		if now := time.Since(began); now-told >= toldEvery || r.Tally.faults() != faults {
+			told, faults = now, r.Tally.faults()
+			tell(r.progress(now))
+		}
 	}
 }
 
@@ -103,14 +109,13 @@ func (r *Result) end(ctx context.Context, m *host.Machine, err error) (*Result, 
 	return r, ctx.Err()
 }
 
-// progress tells how long it still takes and what was done.
+// progress tells how far it is and what was done.
 func (r *Result) progress(elapsed time.Duration) progress.Progress {
 	elapsed = min(elapsed, r.For)
-	left := (r.For - elapsed).Round(time.Second)
 	t := r.Tally
 	return progress.Progress{
 		Done: int64(elapsed.Seconds()), Total: int64(r.For.Seconds()), Unit: "seconds",
-		Waiting: message.F("burn-in on %d CPUs: %s of memory and %s of the disk compared, %d errors so far; %s left", len(r.Order.CPUs), size(t.Compared), size(t.Read), t.faults(), left.String()),
+		Waiting: message.F("the burn-in on %d CPUs: %s of memory and %s of the disk compared, %d errors so far", len(r.Order.CPUs), size(t.Compared), size(t.Read), t.faults()),
 	}
 }
 
@@ -125,7 +130,7 @@ func (t Test) load() Load {
 // overhead is what the worker itself needs of memory, in bytes: a Go program with a thread for each CPU, and a file's pages.
 const overhead = 512 << 20
 
-// apart has a process of its own carry out the order. A CPU or memory that fails may fell it, and must not fell the engine; it is also the first to be
+// apart has a separate process carry out the order. A CPU or memory that fails may end that process, but not the engine; it is also the first to be
 // ended when memory runs out, and the engine the last.
 func apart(ctx context.Context, o Order, file *os.File, tell func(Tally) error) error {
 	text, err := json.Marshal(o)

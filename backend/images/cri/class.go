@@ -28,7 +28,7 @@ const (
 	Foreign   Class = "foreign"   // for another processor
 	BadName   Class = "bad-name"  // not a reference
 	Busy      Class = "busy"      // the registry asks to be left alone
-	Broken    Class = "broken"    // the registry breaks off, or reports an error of its own
+	Broken    Class = "broken"    // the registry breaks off, or reports its own error
 	Away      Class = "away"      // the registry does not answer
 	NoRuntime Class = "no-cri-o"  // CRI-O itself is away
 	Other     Class = "other"     // none of these

@@ -45,8 +45,8 @@ func TestHostileRegistryCostsLittle(t *testing.T) {
 			<-r.Context().Done()
 			panic(http.ErrAbortHandler) // a handler that returns sends an empty answer, and the client may still read it
 		}, "awaiting"},
-		"large headers":          {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("x", 1<<20)) }, "exceeded"},
-		"a body without an end":  {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.CopyN(w, zeros{}, 1<<30) }, "larger than"},
+		"large headers":         {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("x", 1<<20)) }, "exceeded"},
+		"a body without an end": {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.CopyN(w, zeros{}, 1<<30) }, "larger than"},
 		"zeros that were packed": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = w.Write(packed.Bytes())

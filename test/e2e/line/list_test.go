@@ -76,22 +76,29 @@ type factoryLine struct {
 	ctx context.Context //nolint:containedctx // the time that the test has; ends with it
 }
 
-func installed(t *testing.T) *factoryLine {
+// built makes the node of an image whose store is filled; it is not booted yet.
+func built(t *testing.T, from func(context.Context, bench.Size) (string, error)) *factoryLine {
 	t.Helper()
 	wait.Slow(t)
 	ctx := wait.Within(t, 20*time.Minute)
-	image, err := node.Stocked(ctx, bench.Small)
+	image, err := from(ctx, bench.Small)
 	node.Require(t, err)
 	m, err := node.New(ctx, node.Options{Image: image})
 	node.Require(t, err)
-	l := &factoryLine{&landing.Landing{Node: m}, t, ctx}
 	m.EndsWith(t)
+	l := &factoryLine{&landing.Landing{Node: m}, t, ctx}
 	l.must(m.Program())
-	l.must(m.Boot(ctx))
-	stop, err := m.ServeFactory(ctx)
+	return l
+}
+
+func installed(t *testing.T) *factoryLine {
+	t.Helper()
+	l := built(t, node.Stocked)
+	l.must(l.Node.Boot(l.ctx))
+	stop, err := l.Node.ServeFactory(l.ctx)
 	l.must(err)
 	t.Cleanup(stop)
-	l.must(m.PodsReady(ctx))
+	l.must(l.Node.PodsReady(l.ctx))
 	return l
 }
 

@@ -6,11 +6,9 @@ import (
 	"time"
 
 	"touchdown/steps/engine"
-	bench "touchdown/test/bench/images"
 	"touchdown/test/bench/landing"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
-	"touchdown/test/wait"
 )
 
 // siteOf is a site config of a shop with fixed addresses.
@@ -29,18 +27,11 @@ spec:
 `
 }
 
-// TestAReturnedNode lands a node, accepts the hand-over, and brings it back to the bench line: the list goes from the hardware check to the
-// seal on a cluster that keeps the identity of its site. Then it lands under another name.
+// TestAReturnedNode lands a node, accepts the hand-over, and brings it back to the bench line: the list goes from the hardware check, with a
+// burn-in, to the seal on a cluster that keeps the identity of its site. Then it lands under another name.
 func TestAReturnedNode(t *testing.T) {
-	wait.Slow(t)
-	ctx := wait.Within(t, 20*time.Minute)
-	image, err := node.StockedFactory(ctx, bench.Small)
-	node.Require(t, err)
-	m, err := node.New(ctx, node.Options{Image: image})
-	node.Require(t, err)
-	l := &factoryLine{&landing.Landing{Node: m}, t, ctx}
-	m.EndsWith(t)
-	l.must(m.Program())
+	l := built(t, node.StockedFactory)
+	ctx, m := l.ctx, l.Node
 	leaves := l.arrives("store0051")
 	l.must(m.Boot(ctx))
 	l.lands("store0051")
@@ -53,13 +44,14 @@ func TestAReturnedNode(t *testing.T) {
 		t.Errorf("without the flag: exit %d, %v\n%s", code, err, out)
 	}
 	l.must(m.WriteFile("/var/tmp/line.yaml", []byte(benchLine), 0o600))
-	args := []string{"factory", "--returned", node.HostName, "--unattended", "-f", "/var/tmp/line.yaml", "--by", "the bench", "--force"}
+	args := []string{"factory", "--returned", node.HostName, "--unattended", "-f", "/var/tmp/line.yaml", "--by", "the bench", "--force", "--burn-in", "1m"}
 	for _, check := range landing.Waived {
 		args = append(args, "--waive", check+"=the bench has the hardware of a build machine")
 	}
 	out, code, err := l.Touchdown(ctx, args...) // it ends with the first reboot
 	t.Logf("exit %d, %v\n%s", code, err, out)
 	l.sealed()
+	l.burntIn()
 	day := time.Now().UTC().Format("2006-01-02")
 	if out, err := m.Shell(ctx, "cd /var/lib/touchdown; ls; ls returned/"+day+"; test ! -e journal.jsonl && touchdown report verify --key report-key.pub returned/"+day+"/report.signed.json"); err != nil {
 		t.Errorf("the records of the site: %v\n%s", err, out)
@@ -94,4 +86,18 @@ func (l *factoryLine) lands(name string) {
 	if err := l.Proof(l.ctx, name+".retail.example.com"); err != nil {
 		l.t.Errorf("from outside: %v", err)
 	}
+}
+
+// burntIn looks at what the list's burn-in left: its verdicts, and the scope that systemd gave the process that loads the machine.
+func (l *factoryLine) burntIn() {
+	l.t.Helper()
+	s, err := l.Await(l.ctx, "the list", func(*landing.Status) bool { return true })
+	l.must(err)
+	for _, id := range []string{"burn-in-cpu", "burn-in-memory", "burn-in-disk"} {
+		if got := verdicts(s)[id]; got != "pass" {
+			l.t.Errorf("%s: %q, want pass", id, got)
+		}
+	}
+	out, err := l.Node.Shell(l.ctx, "journalctl --no-pager --output=cat | grep -c 'run-.*scope.*Touchdown worker'")
+	l.t.Logf("scopes of workers: %s, %v", out, err)
 }

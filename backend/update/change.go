@@ -1,0 +1,143 @@
+package update
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"touchdown/backend/layout"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
+)
+
+// Node is what an update needs of the machine; *host.Machine is one.
+type Node interface {
+	ReadFile(path string) ([]byte, error)
+	WriteFile(path string, data []byte, perm fs.FileMode) error
+	Remove(path string) error
+	Run(ctx context.Context, argv ...string) (string, error)
+}
+
+// Change gives the node another program. Its engine is tried first, while the program in the place of the node's stays what it was: a
+// drop-in below /run, which no boot knows, has the engine's unit run the other file. Only an engine that has answered gets the place.
+// So a power cut at any moment leaves a program whose engine has answered on this node, and the boot has nothing to judge. Where this
+// process ends in the middle without a power cut, a timer of systemd ends the trial (end.go).
+type Change struct {
+	Node   Node
+	Engine bool                                              // a unit of this machine runs the engine
+	Answer func(context.Context) (version string, err error) // waits for the first answer of an engine that was just started
+	Say    func(format string, args ...any)
+}
+
+// To gives the node the program of a release, and keeps the one that it had.
+func (c *Change) To(ctx context.Context, r *Release) error {
+	have, err := c.Node.ReadFile(layout.Program)
+	if err != nil {
+		return fmt.Errorf("reading the node's program: %w", err)
+	}
+	return c.alone(ctx, func() error {
+		if err := c.Node.WriteFile(layout.CandidateProgram, r.program, 0o755); err != nil {
+			return err
+		}
+		err := c.try(ctx, layout.CandidateProgram, func() error {
+			if err := c.Node.WriteFile(layout.PreviousProgram, have, 0o755); err != nil {
+				return err
+			}
+			if err := c.Node.WriteFile(layout.Program, r.program, 0o755); err != nil {
+				return err
+			}
+			return c.Node.Remove(layout.CandidateProgram) // an engine that starts and finds it tells of an update that was cut off
+		})
+		return errors.Join(err, c.Node.Remove(layout.CandidateProgram))
+	})
+}
+
+// Back gives the node the program before, and keeps the other one, so that a second Back undoes the first (UPD-FRST where there is none).
+func (c *Change) Back(ctx context.Context) error {
+	if _, err := c.Node.ReadFile(layout.PreviousProgram); errors.Is(err, fs.ErrNotExist) {
+		return &problem.Problem{
+			Code: "UPD-FRST", Summary: message.T("This node has had no other program yet: there is none to go back to."),
+			Fix: message.T("An older release is installed like a newer one: touchdown update FOLDER."), Err: err,
+		}
+	}
+	return c.alone(ctx, func() error { return c.try(ctx, layout.PreviousProgram, c.swap) })
+}
+
+// swap puts the program before into place and keeps the other one. A cut in between leaves the program before in both places.
+func (c *Change) swap() error {
+	before, err := c.Node.ReadFile(layout.PreviousProgram)
+	if err != nil {
+		return fmt.Errorf("reading the program before: %w", err)
+	}
+	have, err := c.Node.ReadFile(layout.Program)
+	if err != nil {
+		return fmt.Errorf("reading the node's program: %w", err)
+	}
+	if err := c.Node.WriteFile(layout.Program, before, 0o755); err != nil {
+		return err
+	}
+	return c.Node.WriteFile(layout.PreviousProgram, have, 0o755)
+}
+
+// try has the engine of the program in a file answer. Then the exchange puts it into place.
+func (c *Change) try(ctx context.Context, file string, exchange func() error) error {
+	version, err := versionOf(ctx, c.Node, file)
+	if err != nil {
+		return err
+	}
+	c.Say("The program starts here: %s", version)
+	if !c.Engine {
+		c.Say("No unit of this machine has an engine; there is nothing to try or to start.")
+		return exchange()
+	}
+	err = c.begin(file)
+	if err == nil {
+		err = c.starts(ctx, version)
+	}
+	ctx = context.WithoutCancel(ctx) // whatever came of it, the node gets an engine with the program in place
+	if err != nil {
+		return c.kept(errors.Join(err, c.end(ctx, "")))
+	}
+	if err := exchange(); err != nil {
+		return errors.Join(err, c.end(ctx, ""))
+	}
+	if err := c.end(ctx, version); err != nil {
+		return c.recover(ctx, err)
+	}
+	return nil
+}
+
+// starts starts the engine's unit, and sees that the engine of this version answers ("": any).
+func (c *Change) starts(ctx context.Context, version string) error {
+	for _, argv := range [][]string{{"systemctl", "daemon-reload"}, {"systemctl", "restart", layout.EngineUnit}} {
+		if _, err := c.Node.Run(ctx, argv...); err != nil {
+			return err
+		}
+	}
+	answers, err := c.Answer(ctx)
+	if err == nil && version != "" && !slices.Contains(strings.Fields(version), answers) {
+		return fmt.Errorf("the engine that answers is of version %s", answers)
+	}
+	return err
+}
+
+// recover takes back a program whose engine has answered in the trial, and not when it was started again.
+func (c *Change) recover(ctx context.Context, cause error) error {
+	if err := c.swap(); err != nil {
+		return &problem.Problem{
+			Code: "UPD-STCK", Summary: message.T("The engine does not answer with this program, and the program before could not be put back."),
+			Fix: message.F("Copy %s to %s and restart touchdown-engine.", layout.PreviousProgram, layout.Program), Err: errors.Join(cause, err),
+		}
+	}
+	return c.kept(errors.Join(cause, c.starts(ctx, "")))
+}
+
+func (c *Change) kept(cause error) error {
+	return &problem.Problem{
+		Code: "UPD-BACK", Summary: message.T("The engine does not answer with this program. The node has the program that it had before."),
+		Fix: message.T("Look at `journalctl -u touchdown-engine`, and keep what it says for whoever made the release."), Err: cause,
+	}
+}

@@ -1,0 +1,277 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"touchdown/steps"
+	"touchdown/steps/engine"
+	"touchdown/steps/idle"
+	"touchdown/test/wait"
+)
+
+// secretWord is typed wherever something can be typed. No text of the console has four of its letters in a row.
+const secretWord = "Qzk7Wxj9Vqp"
+
+// told is all that a console told the engine of what it showed.
+func (b *bench) told() string {
+	b.t.Helper()
+	b.app.View()
+	b.app.seen.send(b.t.Context(), time.Minute)
+	b.fake.mu.Lock()
+	defer b.fake.mu.Unlock()
+	return strings.Join(b.fake.shown, "\n")
+}
+
+// leaks tells whether a text has a part of a secret by which it could be guessed.
+func leaks(text, secret string) bool {
+	for i := range len(secret) - 3 {
+		if strings.Contains(text, secret[i:i+4]) {
+			return true
+		}
+	}
+	return false
+}
+
+// tellsNo fails when a record has a part of a secret, or tells how long one is.
+func tellsNo(t *testing.T, text string, secrets ...string) {
+	t.Helper()
+	for _, secret := range secrets {
+		if leaks(text, secret) {
+			t.Errorf("the record has a part of %q:\n%s", secret, text)
+		}
+	}
+	if stars := regexp.MustCompile(`\*{2,}`).FindString(text); stars != "" {
+		t.Errorf("the record tells how long a secret is: %q", stars)
+	}
+}
+
+// TestTheRecordTellsWhatHappened: which pages were shown, what was pressed, in this order; a key that changes nothing costs a word.
+func TestTheRecordTellsWhatHappened(t *testing.T) {
+	b := newBench(t, 80, 24, failed)
+	b.press("down", "p", "enter", "enter", "l", "z")
+	b.now = b.now.Add(time.Second)
+	text := b.told()
+	last := 0
+	for _, want := range []string{"page problem, ", "The disk", "key down", "key p: Support bundle", "key enter", "page bundle, ", "/var/tmp/touchdown-support.tar.gz", "key enter", "key l: ", "page log, ", "another key"} {
+		if want == "The disk" {
+			want = show(failure(&b.fake.snap).Summary)[:20]
+		}
+		at := strings.Index(text[last:], want)
+		if at < 0 {
+			t.Fatalf("%q is not told behind the others:\n%s", want, text)
+		}
+		last += at
+	}
+	if strings.Contains(text, "key z") || strings.Contains(text, "UTC") {
+		t.Errorf("a key that does nothing is named, or the clock is told:\n%s", text)
+	}
+	b.fake.shown = nil
+	b.app.seen.page = "" // whole again
+	for range 50 {
+		b.press("down")
+	}
+	if n := strings.Count(b.told(), "key down"); n == 0 {
+		t.Error("keys are not told")
+	}
+}
+
+// TestTheRecordHasNoSecret: nothing that is typed anywhere is in it, not even for as long as it is being typed.
+func TestTheRecordHasNoSecret(t *testing.T) {
+	b := newBench(t, 80, 24, realSite)
+	kinds := map[steps.Kind]int{}
+	for _, stage := range b.app.snap.Stages {
+		for _, v := range stageFields(stage) {
+			if !v.Visible || !isText(v.Kind) {
+				continue
+			}
+			b.app.goTo(stage.ID)
+			b.app.followJob()
+			page, ok := b.app.top().(*form)
+			if !ok {
+				t.Fatalf("%s: the page is %s", v.Path, b.app.top().name())
+			}
+			page.focus(v.Path)
+			b.app.View()
+			kinds[v.Kind]++
+			b.press("'" + secretWord)
+			b.paste(secretWord)
+			b.app.View()
+			switch v.Kind {
+			case steps.Secret:
+				b.press("tab")
+			case steps.PEM:
+				b.press("enter", "'"+secretWord, "enter", "enter")
+			case steps.Lines:
+				b.press("enter", "'"+secretWord)
+			}
+			b.press("ctrl+u", "ctrl+u")
+			page.refused, page.drafts = map[string]string{}, map[string]string{}
+		}
+	}
+	if kinds[steps.Secret] == 0 || kinds[steps.PEM] == 0 || kinds[steps.Lines] == 0 || kinds[steps.Text] == 0 {
+		t.Errorf("typed into %v", kinds)
+	}
+	text := b.told()
+	tellsNo(t, text, secretWord)
+	if !strings.Contains(text, "page form, ") || !strings.Contains(text, "types") || !strings.Contains(text, "several keys at once") {
+		t.Errorf("the record is\n%s", text)
+	}
+}
+
+// TestTheRecordHasNoDraft: what a person left in a field is not in it before the engine has it, which may know that it is a secret.
+func TestTheRecordHasNoDraft(t *testing.T) {
+	b := newBench(t, 80, 24, realSite)
+	b.fake.gone = true // it takes nothing
+	for _, stage := range b.app.snap.Stages {
+		for _, v := range stageFields(stage) {
+			if v.Path == "spec.clusterName" || v.Path == "spec.network.ipv4.address" || strings.HasPrefix(v.Path, "spec.proxy.http") {
+				b.app.goTo(stage.ID)
+				b.app.followJob()
+				b.app.top().(*form).focus(v.Path)
+				b.press("ctrl+u", "'"+secretWord, "tab")
+				b.shows(secretWord)
+			}
+		}
+	}
+	b.fake.gone = false
+	tellsNo(t, b.told(), secretWord)
+}
+
+// TestOtherPagesTellNoSecret: words of confirmations, names, searches, PINs, the password at the hand-over, and letters typed where none
+// belong.
+func TestOtherPagesTellNoSecret(t *testing.T) {
+	review := func(s *engine.Snapshot) { s.State, s.Review = engine.Reviewed, reviewView() }
+	for name, at := range map[string]struct {
+		edits []func(*engine.Snapshot)
+		keys  []string
+	}{
+		"word of the review":       {[]func(*engine.Snapshot){review}, []string{"tab", "tab"}},
+		"word of a confirmation":   {[]func(*engine.Snapshot){failed}, []string{"u", "enter", "tab"}},
+		"search of the log":        {[]func(*engine.Snapshot){finished}, []string{"l", "/"}},
+		"password at the end":      {[]func(*engine.Snapshot){finished}, []string{"g"}},
+		"a page with buttons only": {[]func(*engine.Snapshot){working}, nil},
+		"a PIN":                    {[]func(*engine.Snapshot){finished, lockable}, nil},
+		"a layout of the keyboard": {[]func(*engine.Snapshot){finished}, []string{"?", "k"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, 80, 24, at.edits...)
+			if name == "a PIN" {
+				b.now = b.now.Add(20 * time.Minute)
+				b.lockOf(idle.View{After: 600})
+				b.press("'" + fakePIN)
+				b.app.View()
+			}
+			b.press(at.keys...)
+			for _, letter := range secretWord {
+				if !strings.ContainsRune("q", letter) {
+					b.press(string(letter))
+				}
+				b.app.View()
+			}
+			b.press("tab", "tab")
+			b.now = b.now.Add(time.Minute)
+			tellsNo(t, b.told(), secretWord, shownPassword, fakePIN)
+		})
+	}
+}
+
+// TestAFileListIsNotTold: a person's files are nobody's business.
+func TestAFileListIsNotTold(t *testing.T) {
+	b := newBench(t, 80, 24)
+	b.app.over = &fileList{base: base{b.app.desk}, form: newForm(b.app.desk)}
+	b.fake.change(func(s *engine.Snapshot) { s.Volumes = sockets })
+	b.refresh()
+	b.shows(sockets[0].Name)
+	if text := b.told(); strings.Contains(text, sockets[0].Name) || !strings.Contains(text, "page files") {
+		t.Errorf("%s", text)
+	}
+}
+
+// TestTheRecordOutlivesTheEngine: what the engine did not take is told to the next one, its end at least, and nothing waits for it.
+func TestTheRecordOutlivesTheEngine(t *testing.T) {
+	away, got := true, []string(nil)
+	r := newRecord(func(_ context.Context, text string) error {
+		if away {
+			return errors.New("no engine")
+		}
+		got = append(got, text)
+		return nil
+	})
+	r.note(epoch, "first")
+	r.send(t.Context(), time.Minute)
+	r.note(epoch, "second")
+	r.note(epoch, "second")
+	away = false
+	r.send(t.Context(), time.Minute)
+	if want := "02:13:07 first\n02:13:07 second"; len(got) != 1 || got[0] != want {
+		t.Errorf("%q", got)
+	}
+	for range 1000 {
+		r.note(epoch, "a"+strings.Repeat("x", 100))
+		r.note(epoch, "b"+strings.Repeat("x", 100))
+	}
+	r.send(t.Context(), time.Minute)
+	if len(got[1]) > mostUntold+100 || !strings.HasPrefix(got[1], "... what was before is lost\n") {
+		t.Errorf("%d bytes, %.40q", len(got[1]), got[1])
+	}
+	r.send(t.Context(), time.Minute)
+	if len(got) != 2 {
+		t.Error("nothing is told")
+	}
+}
+
+// TestAPageThatOnlyMoves: is recorded less and less often while nobody presses a key.
+func TestAPageThatOnlyMoves(t *testing.T) {
+	b := newBench(t, 80, 24, working)
+	b.told()
+	b.fake.shown = nil
+	for n := range 24 * 60 {
+		b.now = b.now.Add(time.Minute)
+		b.fake.change(func(s *engine.Snapshot) { s.Worked, s.Notices = float64(n), nil })
+		b.refresh()
+		b.app.View()
+		if n%2 == 0 {
+			b.app.seen.shows(b.now, b.now, b.app.lastAct, b.app.seen.page, []string{b.now.String()})
+		}
+	}
+	if n := strings.Count(b.told(), " page "); n < 2 || n > 16 {
+		t.Errorf("%d times in a day", n)
+	}
+}
+
+// TestLineModeTells: what was printed and asked, in its order; not what was typed, what cannot be a choice included, and no password.
+func TestLineModeTells(t *testing.T) {
+	f := newFake()
+	finished(&f.snap)
+	p, done := startPlain(t, f)
+	p.after(t, "Type", "control")
+	p.after(t, "Number:", secretWord)
+	p.after(t, "is not a choice", "")
+	ways := []string{}
+	wait.Until(t, "the ways on", func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		ways = regexp.MustCompile(`(\d+)\s+Credentials`).FindStringSubmatch(p.out.String())
+		return len(ways) > 1
+	})
+	p.after(t, "Number:", ways[1])
+	p.printed(t, shownPassword)
+	_ = p.in.Close()
+	if err := <-done; !errors.Is(err, ErrHungUp) {
+		t.Fatal(err)
+	}
+	f.mu.Lock()
+	text := strings.Join(f.shown, "\n")
+	f.mu.Unlock()
+	tellsNo(t, text, secretWord, shownPassword)
+	for _, want := range []string{"types a line", "prints what is not recorded: that no such way exists", "chooses Credentials", "prints what is not recorded: the login"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not told:\n%s", want, text)
+		}
+	}
+}
