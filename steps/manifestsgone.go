@@ -62,7 +62,7 @@ func drop(ctx context.Context, c *kube.Cluster, in *manifests.Inventory, objects
 	}
 	k := Check{
 		ID: "manifests-dropped", Title: message.T("Objects that the site config no longer lists"), Status: check.Pass, Observed: message.F("%d of %d are removed", dropped-len(kept), dropped),
-		Expected: message.T("all are removed"), Source: layout.SiteObjects,
+		Expected: message.T("all are removed"), Source: message.Data(layout.SiteObjects),
 	}
 	if len(kept) > 0 {
 		var why []message.Text
