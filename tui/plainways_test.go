@@ -39,7 +39,7 @@ func TestPlainSaysWhatItDoes(t *testing.T) {
 	f, p := holding(t, finished)
 	p.printed(t, "This node has landed")
 	p.after(t, "Number:", "77")
-	p.printed(t, "77 is not a choice. Type a number from 1 to 12.")
+	p.printed(t, "77 is not a choice. Type a number from 1 to 13.")
 	p.after(t, "Number:", "3")
 	p.printed(t, "Accept the hand-over?")
 	p.printed(t, "nothing can be undone any more")
@@ -61,7 +61,7 @@ func TestPlainLost(t *testing.T) {
 	p.printed(t, "2 records cannot be read")
 	p.printed(t, "1  Continue the job")
 	p.printed(t, "3  Undo")
-	p.printed(t, "5  Log\r\n6  Support summary on this line\r\n7  Node's journal\r\nNumber:") // nothing can be waived
+	p.printed(t, "5  Log\r\n6  Support summary on this line\r\n7  Node's journal\r\n8  Bundle on the network\r\nNumber:") // nothing can be waived
 	p.after(t, "", "1")
 	p.after(t, "Type sno-042", "sno-042")
 	f.did(t, engine.Retry)

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"touchdown/steps/engine"
+	"touchdown/steps/inventory"
 )
 
 // hello is what is shown until the engine has answered, and when there is nothing to ask.
@@ -194,7 +195,7 @@ func (r *reader) update(msg tea.Msg) (screen, tea.Cmd) {
 // documentText is a document in the language of this console, where it has one.
 func documentText(msg docMsg) string {
 	if msg.what == engine.InventoryPage && msg.failed == nil {
-		if text, err := engine.ReadInventory(msg.data, show); err == nil {
+		if text, err := inventory.Text(msg.data, show); err == nil {
 			return text
 		}
 	}

@@ -12,7 +12,6 @@ import (
 
 	"touchdown/backend/hardware"
 	"touchdown/backend/host"
-	"touchdown/backend/message"
 	"touchdown/backend/support"
 	"touchdown/steps/offered"
 )
@@ -104,13 +103,4 @@ func inventory(ctx context.Context, m *host.Machine, now func() time.Time) (foun
 		return nil, nil, err
 	}
 	return i, packed.Bytes(), nil
-}
-
-// ReadInventory is an InventoryPage in the language of show.
-func ReadInventory(data []byte, show func(message.Text) string) (string, error) {
-	page, err := hardware.ReadPage(data)
-	if err != nil {
-		return "", err
-	}
-	return page.Text(show), nil
 }

@@ -10,7 +10,7 @@ const (
 	lifeLanding  = "landing"      // the wizard is at work, or stopped on its way
 	LifeLanded   = "landed"       //
 	lifeLeaving  = "returning"    // what was done is being put back
-	LifeReturned = "returned"     // back to what the factory made of it
+	lifeReturned = "returned"     // back to what the factory made of it
 	LifeMoving   = "moving again" // landed once, unlocked, and at work again
 )
 
@@ -28,7 +28,7 @@ func (c *core) life() string {
 	case j.state == IsDone:
 		return LifeLanded
 	case j.state == IsUndone:
-		return LifeReturned
+		return lifeReturned
 	case j.undoing:
 		return lifeLeaving
 	case !j.started.IsZero() && j.landedBefore:

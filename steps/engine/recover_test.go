@@ -261,5 +261,5 @@ func TestLife(t *testing.T) {
 	r.w.setFail("names", nil)
 	must(t, r.Do(t.Context(), pen, Action{Verb: Undo}))
 	until(t, r, "everything back", inState(IsUndone))
-	expect(LifeReturned)
+	expect(lifeReturned)
 }

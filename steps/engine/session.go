@@ -116,7 +116,7 @@ const (
 	BundleOnStick Document = "bundle.stick"
 	SummaryText   Document = "summary.txt" // a summary of the bundle as lines for a terminal that someone records
 	Inventory     Document = "inventory"   // what the machine is made of, for people; the machine is looked at for it
-	// InventoryPage is the same for consoles, which show it in their language: see ReadInventory.
+	// InventoryPage is the same for consoles, which show it in their language: see package inventory.
 	InventoryPage Document = "inventory.page"
 )
 

@@ -230,7 +230,7 @@ func (c *reference) isLanded(ctx context.Context, r *ride) error {
 }
 
 func (c *reference) isBack(ctx context.Context, r *ride) error {
-	if err := r.lives(ctx, engine.LifeReturned); err != nil {
+	if err := r.lives(ctx, "returned"); err != nil {
 		return err
 	}
 	if err := become(ctx, time.Minute, c.factory, r.onNode); err != nil {
