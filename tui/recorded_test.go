@@ -212,8 +212,12 @@ func TestLineModeTellsNoAnswer(t *testing.T) {
 				p.after(t, "API certificate", "")
 				p.after(t, goesOn, "back")
 			}
-			p.printed(t, secretWord)
-			p.printed(t, "Base domain [")
+			if how == "refused" {
+				p.printed(t, secretWord)
+				p.printed(t, "Base domain []:")
+			} else {
+				p.printed(t, "Base domain ["+secretWord+"]:")
+			}
 			_ = p.in.Close()
 			if err := <-done; !errors.Is(err, ErrHungUp) {
 				t.Fatal(err)
