@@ -1,11 +1,6 @@
 package tui
 
-import (
-	"strings"
-
-	"touchdown/steps/chosen"
-	"touchdown/steps/engine"
-)
+import "strings"
 
 // typed is how an editor is drawn. What is typed there is not drawn for the record: it may be a secret in the wrong place.
 func (d *desk) typed(ed *editor, w int, mask bool) (string, int) {
@@ -30,24 +25,10 @@ func (d *desk) unlessBlind(lines []string, instead string) []string {
 	return append([]string{instead}, make([]string, len(lines)-1)...)
 }
 
-// mayBeSecret tells whether a value may be a secret in the wrong place: a person gave it as text, or something is wrong with it.
-func (a *answers) mayBeSecret(v engine.FieldView) bool {
-	_, draft := a.drafts[v.Path]
-	return draft || a.problem(v, true) != "" || isText(v.Kind) && chosen.ByPerson(v.Source)
-}
-
 // without is text as the record has it: not with the answer that stands in it.
 func without(text, answer string) string {
 	if answer == "" {
 		return text
 	}
 	return strings.Replace(text, answer, "["+untold+"]", 1)
-}
-
-// answered is the answer of a field as it stands beside its question; "" for none. A line takes any text at any question.
-func answered(v engine.FieldView) string {
-	if inBrackets(v) == "" {
-		return ""
-	}
-	return "[" + inBrackets(v) + "]"
 }

@@ -163,3 +163,9 @@ func choicesOf(v engine.FieldView) []steps.Choice {
 	}
 	return v.Choices
 }
+
+// mayBeSecret tells whether a value may be a secret in the wrong place: a person gave it as text, or something is wrong with it.
+func (f *form) mayBeSecret(v engine.FieldView) bool {
+	_, draft := f.drafts[v.Path]
+	return draft || f.problem(v, true) != "" || isText(v.Kind) && chosen.ByPerson(v.Source)
+}

@@ -70,8 +70,8 @@ func leave(p *prompts, id string, asked []string) (to string, err error) {
 // tellBefore prints the answers that do not fit and the checks that failed.
 func tellBefore(p *prompts, apart []engine.FieldView, failed []finding) {
 	for _, v := range apart {
-		question := show(v.Label) + " [" + inBrackets(v) + "]"
-		p.as([]string{without(question, answered(v)), alert + untoldProblem}, append([]string{question}, wrap(alert+show(v.Together), minWidth, "")...))
+		asked := show(v.Label) + " [" + inBrackets(v) + "]"
+		p.as([]string{without(asked, answered(v)), alert + untoldProblem}, append([]string{asked}, wrap(alert+show(v.Together), minWidth, "")...))
 	}
 	tell(p, failed)
 	if len(failed) > 0 {
@@ -119,4 +119,18 @@ func inBrackets(v engine.FieldView) string {
 		return t("form.set")
 	}
 	return v.Value
+}
+
+// promptOf is the prompt of a field, whose answer is not recorded.
+func promptOf(p *prompts, v engine.FieldView) string {
+	p.secret = answered(v)
+	return show(v.Label) + " [" + inBrackets(v) + "]:"
+}
+
+// answered is the answer of a field as it stands beside its question; "" for none. A line takes any text at any question.
+func answered(v engine.FieldView) string {
+	if inBrackets(v) == "" {
+		return ""
+	}
+	return "[" + inBrackets(v) + "]"
 }

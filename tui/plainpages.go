@@ -87,9 +87,7 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 		next = p.askLine
 		p.write(t("plain.lines"))
 	}
-	p.secret = answered(v)
-	line, err := next(show(v.Label) + " [" + inBrackets(v) + "]:")
-	p.secret = ""
+	line, err := next(promptOf(p, v))
 	if err != nil {
 		return false, false, err
 	}

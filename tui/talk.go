@@ -96,6 +96,7 @@ func (p *talk) ask(prompt string) (string, error) {
 // askLine is ask with what stands before the answer.
 func (p *talk) askLine(prompt string) (string, error) {
 	text, err := p.read(prompt)
+	p.secret = ""
 	if err == nil && p.heard != nil {
 		err = p.heard()
 	}
