@@ -153,7 +153,11 @@ func (c *Change) recover(ctx context.Context, cause error) error {
 	}
 }
 
+// kept tells that all is as it was. Where the trial could not be ended, that is not so, and late tells what is.
 func (c *Change) kept(cause error) error {
+	if c.unended {
+		return cause
+	}
 	return &problem.Problem{
 		Code: "UPD-BACK", Summary: message.T("The engine does not answer with this program. The node has the program that it had before."),
 		Fix: message.T("Look at `journalctl -u touchdown-engine`, and keep what it says for whoever made the release."), Err: cause,
