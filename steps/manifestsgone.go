@@ -30,13 +30,13 @@ func removals(ctx context.Context, node *backend.Node, objects []manifests.Objec
 	}
 	for i, b := range slices.Backward(dropped) {
 		if len(changes) == mostPlanned {
-			return append(changes, Change{What: message.T("Other objects of an earlier landing"), New: message.F("%d, removed unless they hold data of others", i+1)}), nil
+			return append(changes, Change{What: message.T("Other objects of an earlier landing"), New: message.F("%d, removed where that is safe", i+1)}), nil
 		}
 		becomes := message.T("removed: the site config no longer lists it")
 		if at := slices.IndexFunc(staying, func(k manifests.Kept) bool { return k.Brought == b }); at >= 0 {
 			becomes = message.F("stays, although the site config no longer lists it: %s", staying[at].Why)
 		} else if !running {
-			becomes = message.T("removed unless it holds data of others: the site config no longer lists it")
+			becomes = message.T("removed where that is safe: the site config no longer lists it")
 		}
 		changes = append(changes, Change{What: message.Data(b.String()), Old: message.T("of an earlier landing"), New: becomes})
 	}

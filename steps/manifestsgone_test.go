@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,10 +24,11 @@ import (
 
 // The objects of a first landing: what the second one still has, what it drops, and what holds something by then.
 const (
-	stays = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: stays, namespace: default}\ndata: {a: '1'}\n"
-	goes  = `apiVersion: v1
-kind: Namespace
-metadata: {name: goes}
+	stays  = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: stays, namespace: default}\ndata: {a: '1'}\n"
+	remade = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: remade, namespace: default}\n"
+	goes   = `apiVersion: v1
+kind: ServiceAccount
+metadata: {name: goes, namespace: default}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
@@ -61,6 +61,10 @@ metadata: {name: owner-of-data, namespace: default}
 ---
 apiVersion: v1
 kind: ConfigMap
+metadata: {name: tracked, namespace: default}
+---
+apiVersion: v1
+kind: ConfigMap
 metadata: {name: replaced, namespace: default}
 `
 )
@@ -85,9 +89,10 @@ func seen(t *testing.T, c *kube.Cluster, refs ...kube.Ref) (there []string) {
 
 var (
 	crdRef     = kube.Ref{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions", Name: "agents.hub.example.com"}
-	goesRefs   = []kube.Ref{{Version: "v1", Resource: "namespaces", Name: "goes"}, {Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles", Name: "goes:role"}, kube.Secret("default", "goes")}
-	heldRefs   = []kube.Ref{crdRef, {Version: "v1", Resource: "namespaces", Name: "shop"}, {Version: "v1", Resource: "persistentvolumeclaims", Namespace: "default", Name: "data"}, kube.ConfigMap("default", "adopted"), kube.ConfigMap("default", "owner-of-data"), kube.ConfigMap("default", "replaced")}
+	goesRefs   = []kube.Ref{{Version: "v1", Resource: "serviceaccounts", Namespace: "default", Name: "goes"}, {Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles", Name: "goes:role"}, kube.Secret("default", "goes")}
+	heldRefs   = []kube.Ref{crdRef, {Version: "v1", Resource: "namespaces", Name: "shop"}, {Version: "v1", Resource: "persistentvolumeclaims", Namespace: "default", Name: "data"}, kube.ConfigMap("default", "adopted"), kube.ConfigMap("default", "owner-of-data"), kube.ConfigMap("default", "tracked"), kube.ConfigMap("default", "replaced")}
 	staysRef   = kube.ConfigMap("default", "stays")
+	remadeRef  = kube.ConfigMap("default", "remade")
 	nothing    = func(kube.Ref, []byte) error { return nil }
 	unlistened = slog.New(slog.NewTextHandler(io.Discard, nil))
 )
@@ -125,30 +130,30 @@ func TestObjectsThatTheSiteNoLongerLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Pace = kube.Pace{Limit: 2 * time.Second, Pause: 50 * time.Millisecond, Poll: 50 * time.Millisecond} // nothing on the bench ends a namespace
 	m := hosttest.New(t)
 	n := node(m, c)
-	brought(t, n, brings(t, stays+"---\n"+definition+"---\n"+held+"---\n"+goes))
-	if got := seen(t, c, slices.Concat(goesRefs, heldRefs)...); len(got) != 9 {
+	brought(t, n, brings(t, stays+"---\n"+remade+"---\n"+definition+"---\n"+held+"---\n"+goes))
+	if got := seen(t, c, slices.Concat(goesRefs, heldRefs)...); len(got) != 10 {
 		t.Fatalf("the first landing brought %q", got)
 	}
 	ownersOwn(t, c)
-	second := brings(t, stays)
+	second := brings(t, stays+"---\n"+remade)
 	s, r := step(t, second, "manifests"), newReport()
 	review := reviewed(t, s, n)
 	for _, want := range []string{
-		"ConfigMap default/stays: applied", "Secret default/goes: removed: the site", "ClusterRole goes:role: removed: the site", "Namespace goes: removed: the site",
-		"Namespace shop: stays, although the site config no longer lists it: it has ConfigMap theirs, which no landing brought",
-		"PersistentVolumeClaim default/data: stays, although the site config no longer lists it: it holds data",
+		"ConfigMap default/stays: applied", "Secret default/goes: removed: the site", "ClusterRole goes:role: removed: the site", "ServiceAccount default/goes: removed: the site",
+		"Namespace shop: stays, although the site config no longer lists it: with an object of its kind others can go, and their data",
+		"PersistentVolumeClaim default/data: stays, although the site config no longer lists it: with an object of its kind others can go, and their data",
 		"ConfigMap default/adopted: stays, although the site config no longer lists it: it belongs to argocd as well",
 		"ConfigMap default/owner-of-data: stays, although the site config no longer lists it: the data in PersistentVolumeClaim default/theirs would go with it",
-		"CustomResourceDefinition agents.hub.example.com: stays, although the site config no longer lists it: the cluster has objects of its kind: Agent theirs",
+		"CustomResourceDefinition agents.hub.example.com: stays, although the site config no longer lists it: with an object of its kind others can go, and their data",
+		"ConfigMap default/tracked: stays, although the site config no longer lists it: it belongs to a tool that applies it as well",
 	} {
 		if !strings.Contains(review, want) {
 			t.Errorf("the review lacks %q:\n%s", want, review)
 		}
 	}
-	if strings.Index(review, "Secret default/goes") > strings.Index(review, "Namespace goes") {
+	if strings.Index(review, "Secret default/goes") > strings.Index(review, "ServiceAccount default/goes") {
 		t.Errorf("the order of the review is not that of the removal:\n%s", review)
 	}
 	for range 2 {
@@ -156,36 +161,33 @@ func TestObjectsThatTheSiteNoLongerLists(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := seen(t, c, slices.Concat(goesRefs, heldRefs, []kube.Ref{staysRef})...); len(got) != 7 || slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, "goes") }) {
+	if got := seen(t, c, slices.Concat(goesRefs, heldRefs, []kube.Ref{staysRef})...); len(got) != 8 || slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, "goes") }) {
 		t.Errorf("after the second landing: %q", got)
 	}
 	k := r.checks["manifests-dropped"]
-	if k.Status != check.Warn || !strings.Contains(k.Observed.String(), "Namespace shop (it has ConfigMap theirs, which no landing brought)") || strings.Contains(k.Observed.String(), "replaced") {
+	if k.Status != check.Warn || !strings.Contains(k.Observed.String(), "Namespace shop (with an object of its kind others can go, and their data)") || strings.Contains(k.Observed.String(), "replaced") {
 		t.Errorf("told: %s", k.Observed)
 	}
 	if kept := m.Content(layout.SiteObjects); strings.Contains(kept, "PLANTED") || strings.Contains(kept, "replaced") || strings.Contains(kept, "goes:role") || !strings.Contains(kept, "shop") {
 		t.Errorf("the inventory is %s", kept)
-	}
-	if err := c.Core.RESTClient().Put().AbsPath("/api/v1/namespaces/goes/finalize").Body([]byte(`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"goes"}}`)).Do(t.Context()).Error(); err != nil {
-		t.Fatal(err) // what the namespace controller does when nothing is in it
 	}
 	for range 2 {
 		if err := s.(steps.Undoer).Undo(t.Context(), n, r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := seen(t, c, slices.Concat(goesRefs, heldRefs, []kube.Ref{staysRef})...); len(got) != 10 {
+	if got := seen(t, c, slices.Concat(goesRefs, heldRefs, []kube.Ref{staysRef})...); len(got) != 11 {
 		t.Errorf("after the undo: %q", got)
 	}
 	if !strings.Contains(m.Content(layout.SiteObjects), "goes:role") {
 		t.Errorf("the inventory after the undo is %s", m.Content(layout.SiteObjects))
 	}
-	third, again := step(t, second, "manifests"), newReport() // what came back is Touchdown's again
+	third, again := step(t, brings(t, stays), "manifests"), newReport() // what came back is Touchdown's again; what its owner made again is not
 	if err := third.Run(t.Context(), n, again); err != nil {
 		t.Fatal(err)
 	}
-	if got := seen(t, c, goesRefs...); len(got) != 0 {
-		t.Errorf("what came back is no longer removed: %q", got)
+	if got := seen(t, c, append(slices.Clone(goesRefs), remadeRef)...); !slices.Equal(got, []string{remadeRef.String()}) {
+		t.Errorf("of what came back, and of what the owner made again, are there: %q", got)
 	}
 }
 
@@ -205,10 +207,17 @@ func ownersOwn(t *testing.T, c *kube.Cluster) {
 	apply(kube.ConfigMap("shop", "theirs"), "kubectl", "{apiVersion: v1, kind: ConfigMap, metadata: {name: theirs, namespace: shop}}")
 	apply(kube.ConfigMap("default", "adopted"), "argocd", "{apiVersion: v1, kind: ConfigMap, metadata: {name: adopted, namespace: default}, data: {b: '2'}}")
 	apply(kube.Ref{Group: "hub.example.com", Version: "v1", Resource: "agents", Name: "theirs"}, "kubectl", "{apiVersion: hub.example.com/v1, kind: Agent, metadata: {name: theirs}}")
-	if _, err := c.Delete(t.Context(), kube.ConfigMap("default", "replaced"), nothing); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"replaced", "remade"} {
+		if _, err := c.Delete(t.Context(), kube.ConfigMap("default", name), nothing); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.PutConfigMap(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Data: map[string]string{"theirs": "1"}}, nothing); err != nil {
+			t.Fatal(err)
+		}
 	}
-	if _, err := c.PutConfigMap(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "replaced"}, Data: map[string]string{"theirs": "1"}}, nothing); err != nil {
+	err := c.Core.RESTClient().Patch(types.MergePatchType).AbsPath("/api/v1/namespaces/default/configmaps/tracked").
+		Body([]byte(`{"metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{}"}}}`)).Do(t.Context()).Error()
+	if err != nil {
 		t.Fatal(err)
 	}
 	owner, err := c.Get(t.Context(), kube.ConfigMap("default", "owner-of-data"))

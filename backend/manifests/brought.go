@@ -55,10 +55,15 @@ func (i *Inventory) Dropped(objects []Object) []Brought {
 	return slices.DeleteFunc(slices.Clone(i.All), func(b Brought) bool { return slices.ContainsFunc(objects, b.is) })
 }
 
-// Note has the inventory name what a record is of, unless that was there before.
+// Note has the inventory name what a record is of, unless that was there before. What its owner has made in the place of one of ours is no
+// longer named.
 func (i *Inventory) Note(r Record) error {
 	b := Brought{APIVersion: r.APIVersion, Kind: r.Kind, Resource: r.At.Resource, Namespace: r.At.Namespace, Name: r.At.Name}
-	if r.Existed || slices.ContainsFunc(i.All, func(have Brought) bool { return have.is(b.object()) }) {
+	named := slices.ContainsFunc(i.All, func(have Brought) bool { return have.is(b.object()) })
+	if named && r.Existed && !r.Ours {
+		return i.set(slices.DeleteFunc(slices.Clone(i.All), func(have Brought) bool { return have.is(b.object()) }))
+	}
+	if r.Existed || named {
 		return nil
 	}
 	return i.set(append(slices.Clone(i.All), b))

@@ -23,7 +23,7 @@ type Kept struct {
 func Remove(ctx context.Context, c *kube.Cluster, i *Inventory, objects []Object, save kube.Save) (kept []Kept, err error) {
 	dropped := i.Dropped(objects)
 	for _, b := range slices.Backward(dropped) {
-		why, there, err := b.judge(ctx, c, nil)
+		why, there, err := b.judge(ctx, c)
 		if err != nil {
 			return kept, fmt.Errorf("looking at %s: %w", b, err)
 		}
@@ -48,7 +48,7 @@ func Remove(ctx context.Context, c *kube.Cluster, i *Inventory, objects []Object
 func Staying(ctx context.Context, c *kube.Cluster, i *Inventory, objects []Object) (kept []Kept, err error) {
 	dropped := i.Dropped(objects)
 	for _, b := range dropped {
-		why, _, err := b.judge(ctx, c, dropped)
+		why, _, err := b.judge(ctx, c)
 		if err != nil {
 			return nil, fmt.Errorf("looking at %s: %w", b, err)
 		}
@@ -88,7 +88,7 @@ func awaitGone(ctx context.Context, c *kube.Cluster, ref kube.Ref) (gone bool, e
 }
 
 // Return brings back what Remove removed, the last one first, as objects of Touchdown's again. An object that someone made in the place of
-// one stays theirs. It returns what cannot be there again yet, because the removed one is not gone.
+// one stays theirs. It returns what cannot be there again: the removed one is not gone yet, or the API refuses it.
 func Return(ctx context.Context, c *kube.Cluster, originals [][]byte) (left []kube.Ref, err error) {
 	for _, original := range slices.Backward(originals) {
 		ref, err := kube.SavedRef(original)
@@ -96,6 +96,9 @@ func Return(ctx context.Context, c *kube.Cluster, originals [][]byte) (left []ku
 			return left, err
 		}
 		back, err := putBack(ctx, c, ref, original)
+		if err != nil && ctx.Err() == nil && problem.From(err).Code == "ERR-UNKN" { // the API answers, and refuses it: its namespace can be gone
+			back, err = false, nil
+		}
 		if err != nil {
 			return left, fmt.Errorf("bringing %s back: %w", ref, err)
 		}

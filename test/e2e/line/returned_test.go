@@ -94,10 +94,11 @@ func (l *factoryLine) burntIn() {
 	s, err := l.Await(l.ctx, "the list", func(*landing.Status) bool { return true })
 	l.must(err)
 	for _, id := range []string{"burn-in-cpu", "burn-in-memory", "burn-in-disk"} {
-		if got := verdicts(s)[id]; got != "pass" {
-			l.t.Errorf("%s: %q, want pass", id, got)
+		if got := verdicts(s)[id]; got != "pass" && got != "warn" { // a busy machine may not get through its memory and disk in a minute
+			l.t.Errorf("%s: %q, want pass or warn", id, got)
 		}
 	}
-	out, err := l.Node.Shell(l.ctx, "journalctl --no-pager --output=cat | grep -c 'run-.*scope.*Touchdown worker'")
-	l.t.Logf("scopes of workers: %s, %v", out, err)
+	if out, err := l.Node.Shell(l.ctx, "journalctl --no-pager --output=cat | grep 'run-.*scope.*Touchdown worker'"); err != nil {
+		l.t.Errorf("systemd gave the worker no scope: %v\n%s", err, out)
+	}
 }
