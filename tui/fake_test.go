@@ -52,6 +52,8 @@ type fake struct {
 	asked   []handout.Ask
 	spell   func(*engine.Snapshot) // changes the examples' words, for a console in another language
 
+	refuses bool // it takes no text, and quotes it
+
 	presents  int
 	noNetwork bool
 	shown     []string // what the console told of what it showed
@@ -122,6 +124,9 @@ func (f *fake) Set(_ context.Context, pen, path, value string) error {
 		return err
 	}
 	f.sets = append(f.sets, path+"="+value)
+	if f.refuses && value != "" {
+		return fmt.Errorf("%w: %w", engine.ErrInvalid, &site.Error{Msg: message.Data(fmt.Sprintf("%q is wrong", value))})
+	}
 	for i := range f.snap.Stages {
 		for j := range f.snap.Stages[i].Steps {
 			for k := range f.snap.Stages[i].Steps[j].Fields {

@@ -90,7 +90,7 @@ func (f sheet) body() (lines []string, at, x int) {
 func (f sheet) below(v engine.FieldView, help bool, indent int) []string {
 	w, space := f.w, strings.Repeat(" ", indent)
 	if why := f.problem(v, f.entry.tried); why != "" {
-		lines := wrap(alert+why, w, space)
+		lines := f.unlessBlind(wrap(alert+why, w, space), space+alert+untoldProblem)
 		for i := range lines {
 			lines[i] = f.theme.bad.Render(lines[i])
 		}
@@ -148,9 +148,9 @@ func (f sheet) draw(v engine.FieldView, focused bool, w int) (string, int) {
 	return box(f.shownValue(v)), 1
 }
 
-// shownValue is a field's value. What the engine has not taken is not drawn for the record: it may be a secret in the wrong place.
+// shownValue is a field's value, unless the record must not have it.
 func (f sheet) shownValue(v engine.FieldView) string {
-	if _, draft := f.drafts[v.Path]; draft && f.blind {
+	if f.blind && f.value(v) != "" && f.mayBeSecret(v) {
 		return untold
 	}
 	return f.value(v)
@@ -211,7 +211,9 @@ func (f sheet) source(v engine.FieldView) string {
 	if name, ok := strings.CutPrefix(v.Source, "file "); ok {
 		source = t("source.file", name)
 	}
-	if volume, name, ok := chosen.Of(v.Source); ok { // it tells that a person gave the value
+	if volume, name, ok := chosen.Of(v.Source); ok && f.blind {
+		return untold
+	} else if ok { // it tells that a person gave the value
 		return t("source.chosen", name, volume)
 	}
 	if v.Changed && v.Source != "typed" && v.Source != "" {

@@ -18,6 +18,9 @@ func (a *app) frame(s screen, w, h int) page {
 	if flash != "" {
 		flash = a.theme.strong.Render(cut(flash, w))
 	}
+	if a.blind && s.name() == "log" {
+		flash = "" // it has the word that was looked for
+	}
 	x, y, keys := p.x, p.y+above, s.keys()
 	if a.locked() { // in the place of the sentence, so that the page can still be read
 		if flash, x = a.lock.view(w); a.blind {

@@ -75,9 +75,13 @@ func TestBundleOnAFullDisk(t *testing.T) {
 	b.now = b.now.Add(2 * time.Second)
 	b.press("o")
 	b.shows("http://198.51.100.10:8765/k7mq-2xwp-r9tc")
+	b.shows("\u2588")
+	if text := b.told(); strings.Contains(text, "\u2588") || !strings.Contains(text, "page offer") {
+		t.Errorf("the record has the code:\n%s", text)
+	}
 }
 
-// TestTheAddressAsACode: stands beside the text where there is room for it.
+// TestTheAddressAsACode: stands beside the text where there is room for it, and is not in the record.
 func TestTheAddressAsACode(t *testing.T) {
 	b := newBench(t, 132, 43, finished)
 	b.app.switchMode()

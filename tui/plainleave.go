@@ -70,8 +70,8 @@ func leave(p *prompts, id string, asked []string) (to string, err error) {
 // tellBefore prints the answers that do not fit and the checks that failed.
 func tellBefore(p *prompts, apart []engine.FieldView, failed []finding) {
 	for _, v := range apart {
-		p.write(show(v.Label) + " [" + inBrackets(v) + "]")
-		p.write(wrap(alert+show(v.Together), minWidth, "")...)
+		question := show(v.Label) + " [" + inBrackets(v) + "]"
+		p.as([]string{without(question, answered(v)), alert + untoldProblem}, append([]string{question}, wrap(alert+show(v.Together), minWidth, "")...))
 	}
 	tell(p, failed)
 	if len(failed) > 0 {

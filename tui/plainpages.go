@@ -87,7 +87,9 @@ func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
 		next = p.askLine
 		p.write(t("plain.lines"))
 	}
+	p.secret = answered(v)
 	line, err := next(show(v.Label) + " [" + inBrackets(v) + "]:")
+	p.secret = ""
 	if err != nil {
 		return false, false, err
 	}
@@ -188,7 +190,7 @@ func (p *prompts) verdict(path string) (back, again bool, err error) {
 		}
 	}
 	if why != "" {
-		p.write(alert + why)
+		p.as([]string{alert + untoldProblem}, []string{alert + why})
 		err = p.drop() // what follows a wrong answer was meant for it
 	}
 	return false, why != "", err
@@ -196,7 +198,10 @@ func (p *prompts) verdict(path string) (back, again bool, err error) {
 
 func (p *prompts) review() error {
 	r := review{base: base{p.desk}}
-	p.write(r.text(minWidth)...)
+	p.blind = true
+	recorded := r.text(minWidth)
+	p.blind = false
+	p.as(recorded, r.text(minWidth))
 	if !r.ready() {
 		p.write(t("review.blocked"))
 	}

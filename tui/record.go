@@ -22,6 +22,8 @@ const (
 	// The engine's journal tells what happened meanwhile.
 	firstPause = time.Minute
 	lastPause  = 6 * time.Hour
+	// someTyping is the line for letters that are typed, however many.
+	someTyping = "types"
 )
 
 // record is what this console tells the engine of itself, for support: the pages that it showed, and the keys that did something. What is
@@ -33,6 +35,8 @@ type record struct {
 	untold []string // lines
 	size   int      // of untold, in bytes
 	lost   bool     // the beginning of untold
+	last   string   // the last line without its time
+	typing bool     // since the last someTyping nothing but pages was recorded
 	wake   chan struct{}
 
 	page  string // that was recorded last, and its lines
@@ -45,15 +49,16 @@ func newRecord(tell func(context.Context, string) error) *record {
 	return &record{tell: tell, wake: make(chan struct{}, 1), pause: firstPause}
 }
 
-// note records a line; one that is the same as the one before is not repeated.
+// note records a line; one that is the same as the one before is not repeated, also when that was told already: a line for each letter would
+// tell how long a PIN is.
 func (r *record) note(at time.Time, line string) {
-	line = at.UTC().Format(time.TimeOnly) + " " + line
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if n := len(r.untold); n > 0 && r.untold[n-1][len(time.TimeOnly):] == line[len(time.TimeOnly):] {
+	if line == r.last || line == someTyping && r.typing {
 		return
 	}
-	r.add(line)
+	r.last, r.typing = line, line == someTyping || r.typing && strings.HasPrefix(line, "page ")
+	r.add(at.UTC().Format(time.TimeOnly) + " " + line)
 	select {
 	case r.wake <- struct{}{}:
 	default:

@@ -41,7 +41,7 @@ func pressedKey(a *app, msg tea.KeyPressMsg) string {
 	case pressed.Text == "" && (pressed.Mod == tea.ModCtrl || !unicode.IsPrint(pressed.Code)):
 		return "key " + msg.String()
 	case a.locked(), top.typing():
-		return "types"
+		return someTyping
 	case pressed.Text == "": // Alt and a letter, as it comes of Esc and a letter
 		return "another key"
 	}

@@ -3,11 +3,13 @@ package tui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/steps/idle"
@@ -142,6 +144,131 @@ func TestTheRecordHasNoDraft(t *testing.T) {
 	tellsNo(t, b.told(), secretWord)
 }
 
+// quoting is an engine that quotes what it was given: it takes the value and says what is wrong with it, refuses it, or has nothing against it.
+func quoting(how, path string) func(*engine.Snapshot) {
+	return func(s *engine.Snapshot) {
+		for i := range s.Stages {
+			for j := range s.Stages[i].Steps {
+				for k := range s.Stages[i].Steps[j].Fields {
+					v := &s.Stages[i].Steps[j].Fields[k]
+					if v.Path != path || v.Source != "typed" || v.Value == "" {
+						continue
+					}
+					switch why := message.Data(fmt.Sprintf("%q is wrong", v.Value)); how {
+					case "problem":
+						v.Problem = why
+					case "together":
+						v.Together = why
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestTheRecordHasNoAnswer: what was typed into a text field and has left it, with whatever the engine says of it. Pages show it meanwhile.
+func TestTheRecordHasNoAnswer(t *testing.T) {
+	const path = "spec.baseDomain"
+	for _, how := range []string{"problem", "together", "refused", "valid"} {
+		t.Run(how, func(t *testing.T) {
+			b := newBench(t, 80, 24)
+			b.fake.spell = quoting(how, path)
+			b.fake.refuses = how == "refused"
+			for _, stage := range b.app.snap.Stages {
+				for _, v := range stageFields(stage) {
+					if v.Path == path {
+						b.app.goTo(stage.ID)
+					}
+				}
+			}
+			b.app.followJob()
+			page := b.app.top().(*form)
+			page.focus(path)
+			b.press("'"+secretWord, "tab")
+			page.entry.tried = true
+			b.press("tab")
+			b.shows(secretWord)
+			text := b.told()
+			tellsNo(t, text, secretWord)
+			if strings.Contains(text, untoldProblem) != (how != "valid") || !strings.Contains(text, untold) {
+				t.Errorf("the record is\n%s", text)
+			}
+		})
+	}
+}
+
+// TestLineModeTellsNoAnswer: neither beside the question that comes again nor in what is said about it.
+func TestLineModeTellsNoAnswer(t *testing.T) {
+	for _, how := range []string{"problem", "together", "refused"} {
+		t.Run(how, func(t *testing.T) {
+			f := newFake()
+			f.spell, f.refuses = quoting(how, "spec.baseDomain"), how == "refused"
+			p, done := startPlain(t, f)
+			p.after(t, "Type control to take control:", "control")
+			p.after(t, "Cluster name [sno-042]:", "")
+			p.after(t, "Base domain []:", secretWord)
+			if how == "together" {
+				p.after(t, "Pull secret", "")
+				p.after(t, "API certificate", "")
+				p.after(t, goesOn, "back")
+			}
+			if how == "refused" {
+				p.printed(t, secretWord)
+				p.printed(t, "Base domain []:")
+			} else {
+				p.printed(t, "Base domain ["+secretWord+"]:")
+			}
+			_ = p.in.Close()
+			if err := <-done; !errors.Is(err, ErrHungUp) {
+				t.Fatal(err)
+			}
+			f.mu.Lock()
+			text := strings.Join(f.shown, "\n")
+			f.mu.Unlock()
+			tellsNo(t, text, secretWord)
+			for _, want := range []string{"Cluster name [...]:", "Base domain []:", untoldProblem} {
+				if !strings.Contains(text, want) {
+					t.Errorf("%q is not told:\n%s", want, text)
+				}
+			}
+		})
+	}
+}
+
+// TestTheReviewsProblemsAreNotTold: they quote answers; how many there are is told. Files on sticks have no names.
+func TestTheReviewsProblemsAreNotTold(t *testing.T) {
+	b := newBench(t, 80, 24, func(s *engine.Snapshot) {
+		s.State, s.Review = engine.Reviewed, reviewView()
+		s.Review.Problems = []message.Text{message.Data("Base domain " + secretWord + " is wrong")}
+		s.Review.Files = []message.Text{message.Data("Pull secret: from " + secretWord)}
+	})
+	b.shows(secretWord)
+	b.press("pgdown")
+	text := b.told()
+	tellsNo(t, text, secretWord)
+	if !strings.Contains(text, untoldProblem) {
+		t.Errorf("%s", text)
+	}
+}
+
+// TestSlowTypingTellsNoLength: one letter at a time, each told at once, with a page that changes meanwhile.
+func TestSlowTypingTellsNoLength(t *testing.T) {
+	r := newRecord(nil)
+	var got []string
+	r.tell = func(_ context.Context, text string) error { got = append(got, text); return nil }
+	for n := range 6 {
+		r.note(epoch, someTyping)
+		r.shows(epoch, epoch, epoch, "work", []string{strings.Repeat("x", n)})
+		r.send(t.Context(), time.Minute)
+	}
+	r.note(epoch, "key enter")
+	r.note(epoch, someTyping)
+	r.send(t.Context(), time.Minute)
+	if n := strings.Count(strings.Join(got, "\n"), someTyping); n != 2 {
+		t.Errorf("%d of 2: %q", n, got)
+	}
+}
+
 // TestOtherPagesTellNoSecret: words of confirmations, names, searches, PINs, the password at the hand-over, and letters typed where none
 // belong.
 func TestOtherPagesTellNoSecret(t *testing.T) {
@@ -171,6 +298,11 @@ func TestOtherPagesTellNoSecret(t *testing.T) {
 				if !strings.ContainsRune("q", letter) {
 					b.press(string(letter))
 				}
+				b.app.View()
+			}
+			if name == "search of the log" {
+				b.press("enter")
+				b.shows("Qzk"[1:])
 				b.app.View()
 			}
 			b.press("tab", "tab")
@@ -251,7 +383,7 @@ func TestLineModeTells(t *testing.T) {
 	p, done := startPlain(t, f)
 	p.after(t, "Type", "control")
 	p.after(t, "Number:", secretWord)
-	p.after(t, "is not a choice", "")
+	p.printed(t, "is not a choice")
 	ways := []string{}
 	wait.Until(t, "the ways on", func() bool {
 		p.mu.Lock()

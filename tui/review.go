@@ -134,17 +134,21 @@ func (r *review) text(w int) []string {
 		return nil
 	}
 	var lines []string
-	section := func(title string, items []string) {
+	section := func(title string, items []string, recorded ...string) {
 		if len(items) == 0 {
 			return
 		}
 		lines = append(lines, title)
 		for _, item := range items {
-			lines = append(lines, hang(bullet+item, w, "  ", 2)...)
+			one := hang(bullet+item, w, "  ", 2)
+			for _, instead := range recorded {
+				one = r.unlessBlind(one, "  "+bullet+instead)
+			}
+			lines = append(lines, one...)
 		}
 		lines = append(lines, "")
 	}
-	section(r.theme.bad.Render(t("review.problems")), showAll(v.Problems))
+	section(r.theme.bad.Render(t("review.problems")), showAll(v.Problems), untoldProblem)
 	title := t("review.changes")
 	if v.Seconds > 0 {
 		title = t("review.lasts", about(seconds(v.Seconds)))
@@ -161,7 +165,7 @@ func (r *review) text(w int) []string {
 	lines = append(lines, "")
 	section(r.theme.strong.Render(t("review.disturbances")), disturbs)
 	section(r.theme.strong.Render(t("review.permanent")), permanent)
-	section(r.theme.strong.Render(t("review.files")), showAll(v.Files))
+	section(r.theme.strong.Render(t("review.files")), showAll(v.Files), untold)
 	section(r.theme.warn.Render(t("review.warnings")), showAll(v.Warnings))
 	return lines
 }

@@ -29,6 +29,7 @@ type talk struct {
 	screens bool // the terminal has screens to go back to
 
 	record func(line string) // for support
+	secret string            // what a prompt has that is not recorded
 }
 
 // listen reads lines until the input ends.
@@ -59,8 +60,11 @@ func readLine(r *bufio.Reader) (string, error) {
 }
 
 // write prints lines without the looks that they have on a screen.
-func (p *talk) write(lines ...string) {
-	for _, line := range plainText(lines) {
+func (p *talk) write(lines ...string) { p.as(lines, lines) }
+
+// as prints lines, and records others in their place.
+func (p *talk) as(recorded, lines []string) {
+	for _, line := range plainText(recorded) {
 		if line != "" {
 			p.record("| " + line)
 		}
@@ -114,7 +118,7 @@ func (p *talk) read(prompt string) (string, error) {
 func (p *talk) prompted(prompt string) (string, error) {
 	for {
 		fmt.Fprintf(p.out, "%s ", prompt)
-		p.record("? " + prompt)
+		p.record("? " + without(prompt, p.secret))
 		line, news, err := p.next()
 		if len(news) == 0 && err == nil {
 			p.record(map[bool]string{true: "key enter", false: "types a line"}[strings.TrimSpace(line) == ""])

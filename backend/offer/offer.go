@@ -87,13 +87,13 @@ type Offer struct {
 	o      Options
 	code   string
 	server *http.Server
-	stop   *time.Timer
 	ends   time.Time // by the clock that nobody sets
 	work   sync.WaitGroup
 
 	limits limits
 
 	mu    sync.Mutex
+	stop  *time.Timer
 	view  View
 	tries []*Fetch
 	told  time.Time             // when the progress was told last
@@ -141,24 +141,37 @@ func open(ctx context.Context, o Options, limits limits) (*Offer, error) {
 	f := &Offer{o: o, code: newCode(), limits: limits, conns: map[net.Conn]struct{}{}, ends: time.Now().Add(o.Life)}
 	f.view = View{Name: o.Name, Bytes: int64(len(o.Data)), SHA256: fmt.Sprintf("%x", sha256.Sum256(o.Data))}
 	doors := &doors{of: map[netip.Addr]int{}}
-	var listeners []net.Listener
+	var (
+		listeners []net.Listener
+		last      error
+	)
 	for _, a := range o.Addresses {
 		at := net.JoinHostPort(a.String(), strconv.Itoa(int(o.Port)))
 		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", at)
-		if err != nil {
+		switch {
+		case err == nil:
+			listeners = append(listeners, &bounded{l, doors})
+			f.view.URLs = append(f.view.URLs, "http://"+l.Addr().String()+"/"+f.code)
+		case errors.Is(err, syscall.EADDRINUSE):
 			for _, l := range listeners {
 				_ = l.Close()
 			}
 			return nil, cannotListen(at, err)
+		default: // the address may have gone since it was asked for
+			last = cannotListen(at, err)
+			o.Log.Warn("the support bundle is not offered at one of the addresses", "at", at, "why", err.Error())
 		}
-		listeners = append(listeners, &bounded{l, doors})
-		f.view.URLs = append(f.view.URLs, "http://"+l.Addr().String()+"/"+f.code)
+	}
+	if len(listeners) == 0 {
+		return nil, last
 	}
 	f.server = newServer(f)
+	f.mu.Lock() // its time may be over at once
+	f.stop = time.AfterFunc(o.Life, func() { f.end(Late) })
+	f.mu.Unlock()
 	for _, l := range listeners {
 		f.work.Go(func() { _ = f.server.Serve(l) }) // it ends with Close
 	}
-	f.stop = time.AfterFunc(o.Life, func() { f.end(Late) })
 	return f, nil
 }
 
@@ -205,8 +218,8 @@ func (f *Offer) end(why string) {
 		_ = c.Close()
 	}
 	f.o.Data = nil
-	f.mu.Unlock()
 	f.stop.Stop()
+	f.mu.Unlock()
 	_ = f.server.Close()
 	f.o.Log.Info("the support bundle is offered no more", "why", why)
 	f.o.Changed()

@@ -33,15 +33,12 @@ func (c *connection) serveBundle(cmd *cobra.Command, life time.Duration) error {
 		return errors.New("the engine told no address")
 	}
 	text := fmt.Sprintf("%s\n%s, %d bytes, SHA-256 %s\nFor %s, once, without encryption. Ctrl-C ends it.\n", strings.Join(b.URLs, "\n"), b.Name, b.Bytes, b.SHA256, life)
-	if err := printText(cmd, text); err != nil {
-		return err
+	if err := printText(cmd, text); err != nil { // nobody knows the address
+		return errors.Join(err, endOffer(cmd.Context(), client))
 	}
 	over, err := untilOver(cmd.Context(), client, b.URLs[0])
 	if err != nil && cmd.Context().Err() != nil {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), withdrawTime)
-		defer cancel()
-		_, failed := client.Export(ctx, offered.End)
-		return errors.Join(errors.New("the offer was ended before the bundle was fetched"), failed)
+		return errors.Join(errors.New("the offer was ended before the bundle was fetched"), endOffer(cmd.Context(), client))
 	}
 	if err != nil {
 		return explainClient(err)
@@ -57,6 +54,14 @@ func (c *connection) serveBundle(cmd *cobra.Command, life time.Duration) error {
 		return errors.New("nobody fetched the whole bundle before the offer ended")
 	}
 	return nil
+}
+
+// endOffer ends the offer of a command that was stopped.
+func endOffer(ctx context.Context, client engine.Session) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
+	defer cancel()
+	_, err := client.Export(ctx, offered.End)
+	return err //nolint:wrapcheck // it is joined with what stopped the command
 }
 
 // errOver ends a stream of events.

@@ -64,6 +64,19 @@ func (o *offerer) Events(_ context.Context, _ string, from uint64, each func([]s
 	return errors.New("the offer never ended")
 }
 
+// shut is an output that takes nothing.
+type shut struct{}
+
+func (shut) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// TestAnAddressThatIsNotPrinted: ends the offer, of which nobody knows.
+func TestAnAddressThatIsNotPrinted(t *testing.T) {
+	o := &offerer{end: offered.Taken}
+	if code, said := served(t, o, shut{}, "report", "bundle", "--serve"); code == 0 || len(o.asked) != 2 || o.asked[1] != offered.End {
+		t.Errorf("%d, %v: %s", code, o.asked, said)
+	}
+}
+
 // TestBundleIsServed: the command tells where the bundle is and what it has to be, waits until it was fetched, and tells by whom; without a
 // network it tells why not.
 func TestBundleIsServed(t *testing.T) {

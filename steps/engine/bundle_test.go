@@ -64,6 +64,16 @@ func TestWhatConsolesShowedIsInTheBundle(t *testing.T) {
 	})
 }
 
+// TestHalfASecretIsNotShown: a secret across the end of what is kept at once is masked, too.
+func TestHalfASecretIsNotShown(t *testing.T) {
+	r := newRig(t, newWorld())
+	must(t, r.Set(t.Context(), take(t, r), "spec.proxy.httpProxy", "http://user:typed-password@proxy.example.com:3128"))
+	must(t, r.Shown(t.Context(), strings.Repeat("x\n", transcript.MostRecord/2-3)+"typed-password"))
+	if kept := string(transcript.Files(r.dir)); !strings.Contains(kept, "x\n<secr") || strings.Contains(kept, "typed") {
+		t.Errorf("%.200q", kept[max(0, len(kept)-200):])
+	}
+}
+
 // TestASummaryFitsASerialLine: however much there is to say, and although it does not compress.
 func TestASummaryFitsASerialLine(t *testing.T) {
 	r := newRig(t, newWorld())

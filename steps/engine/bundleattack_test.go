@@ -63,7 +63,7 @@ func TestABundleHasNoSecret(t *testing.T) {
 	if saved.Volume != "MINE (sdb)" || saved.File != "touchdown-support.tar.gz" || saved.Bytes != len(data) || len(saved.SHA256) != 64 {
 		t.Errorf("%+v of %d bytes", saved, len(data))
 	}
-	offer := begins(t, r)
+	offer := begins(t, r, r.o)
 	for name, archive := range map[string][]byte{"bundle": whole, "summary": short, "stick": data, "network": fetched(t, offer.URLs[0])} {
 		text := unpacked(t, archive)
 		for _, want := range []string{"engine.log", "report.txt", "report.json", "hosts.txt", "node/kubelet.txt", "node/nmcli-connections.txt", "node/containers.txt", "an ordinary line"} {

@@ -81,6 +81,10 @@ func offerBundle(life time.Duration) func(context.Context, *Engine) ([]byte, err
 		if err != nil {
 			return nil, err
 		}
+		if err := ctx.Err(); err != nil { // whoever asked is gone, and knows no address
+			next.Close()
+			return nil, fmt.Errorf("offering the support bundle: %w", err)
+		}
 		e.offers.replace(next)
 		view := next.View()
 		e.o.Node.Log.Info("a support bundle is offered on the network", "bytes", view.Bytes, "sha256", view.SHA256, "for", life.String())

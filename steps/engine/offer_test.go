@@ -30,12 +30,19 @@ func reachable(t *testing.T, o *Options) {
 	o.Reached = func(context.Context) ([]netip.Addr, error) { return []netip.Addr{at.Addr()}, nil }
 }
 
-func begins(t *testing.T, s Session) offered.Bundle {
+// begins has an engine offer a bundle, at another port when someone has taken that one.
+func begins(t *testing.T, s Session, o *Options) (b offered.Bundle) {
 	t.Helper()
-	told, err := s.Export(t.Context(), offered.Begin)
-	must(t, err)
-	var b offered.Bundle
-	must(t, json.Unmarshal(told, &b))
+	wait.Until(t, "an offer", func() bool {
+		told, err := s.Export(t.Context(), offered.Begin)
+		if problem.From(err).Code == "BND-BUSY" {
+			reachable(t, o)
+			return false
+		}
+		must(t, err)
+		must(t, json.Unmarshal(told, &b))
+		return true
+	})
 	return b
 }
 
@@ -59,8 +66,8 @@ func fetched(t *testing.T, url string) []byte {
 func TestABundleOnTheNetwork(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, s Session) {
 		reachable(t, r.o)
-		first := begins(t, s)
-		b := begins(t, s)
+		first := begins(t, s, r.o)
+		b := begins(t, s, r.o)
 		if data := fetched(t, first.URLs[0]); string(data) != "not here\n" {
 			t.Errorf("the first of two: %d bytes", len(data))
 		}
@@ -95,7 +102,7 @@ func TestAnOfferEnds(t *testing.T) {
 	if _, err := r.Export(t.Context(), offered.End); !errors.Is(err, ErrNotFound) {
 		t.Errorf("nothing was offered: %v", err)
 	}
-	b := begins(t, r)
+	b := begins(t, r, r.o)
 	told, err := r.Export(t.Context(), offered.End)
 	must(t, err)
 	var over offered.Bundle
@@ -103,7 +110,7 @@ func TestAnOfferEnds(t *testing.T) {
 	if over.Ended != offered.Withdrawn || fetched(t, b.URLs[0]) != nil {
 		t.Errorf("%+v", over)
 	}
-	b = begins(t, r)
+	b = begins(t, r, r.o)
 	must(t, r.Engine.Close())
 	if fetched(t, b.URLs[0]) != nil {
 		t.Error("the engine has ended and offers a bundle")
@@ -149,4 +156,22 @@ func TestNothingIsOffered(t *testing.T) {
 			return fetched(t, fmt.Sprintf("http://127.0.0.1:%d/", r.o.OfferPort)) == nil
 		})
 	})
+}
+
+// TestWhoAskedIsGone: nothing is offered whose address nobody was told.
+func TestWhoAskedIsGone(t *testing.T) {
+	r := newRig(t, newWorld())
+	reachable(t, r.o)
+	ctx, stop := context.WithCancel(t.Context())
+	at := r.o.Reached
+	r.o.Reached = func(asked context.Context) ([]netip.Addr, error) {
+		defer stop()
+		return at(asked)
+	}
+	if told, err := offerBundle(offered.Life)(ctx, r.Engine); err == nil {
+		t.Errorf("%s", told)
+	}
+	if v := r.offers.view(); v != nil {
+		t.Errorf("%+v", v)
+	}
 }

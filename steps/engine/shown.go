@@ -6,14 +6,12 @@ import (
 
 	"touchdown/backend/support"
 	"touchdown/steps/idle"
-	"touchdown/steps/transcript"
 )
 
 // Shown implements Session. A console leaves out what is secret; what it does not know to be, because someone typed it into the wrong
 // place, is masked here, and once more in the bundle.
 func (e *Engine) Shown(ctx context.Context, text string) error {
-	text = text[:min(len(text), transcript.MostRecord)]
-	e.shown.Add(idle.Console(ctx), support.Scrub(e.mask.Mask(text)))
+	e.shown.Add(idle.Console(ctx), support.Scrub(e.mask.Mask(text))) // and only then cut: half a secret is not known for one
 	return nil
 }
 
