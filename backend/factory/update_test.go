@@ -14,27 +14,34 @@ import (
 	"touchdown/test/wait"
 )
 
-// cutTrial ends an update to a program whose engine does not answer, in the middle of its trial: the command is killed, and the power is
-// cut. Both times the engine of the program before answers again without a person.
+// cutShort is a program whose engine does not answer and stops the update that tries it, before that can end the trial.
+const cutShort = `#!/bin/sh
+[ "$1" = version ] && echo touchdown v9 && exit
+kill -$(cat /run/update.signal) $(cat /run/update.pid)
+exec sleep 1h
+`
+
+// cutTrial ends an update to cutShort in the middle of its trial: the command is killed, and the power is cut. Both times the engine of the
+// program before answers again without a person.
 func cutTrial(t *testing.T, m *node.Machine, update, running, before string) {
 	t.Helper()
 	const trial = `test "$(tr '\0' ' ' < /proc/$(systemctl show --property=MainPID --value touchdown-engine)/cmdline)" = "sleep 1h "`
 	must(t, m, "truncate --size=0 /var/lib/touchdown/engine.log; sync") // what systemd wrote when the units were enabled
 	for _, end := range []struct {
-		name string
-		does func()
+		name, signal string
+		does         func()
 	}{
-		{"the command is killed", func() {
-			must(t, m, "kill -KILL $(cat /run/update.pid) && systemctl is-active touchdown-update-end.timer")
-			must(t, m, "systemctl start touchdown-update-end.service") // what the timer does in 2 minutes
+		{"the command is killed", "KILL", func() {
+			must(t, m, "systemctl is-active touchdown-update-end.timer")
+			must(t, m, "systemctl start touchdown-update-end.service") // what the timer does in 5 minutes
 		}},
-		{"the power is cut", func() {
+		{"the power is cut", "STOP", func() {
 			if err := errors.Join(m.PowerCut(wait.Within(t, time.Minute), true), m.Boot(wait.Within(t, time.Minute))); err != nil {
 				t.Fatal(err)
 			}
 		}},
 	} {
-		must(t, m, "setsid sh -c 'echo $$ > /run/update.pid; exec "+update+"' > /run/update.txt 2>&1 < /dev/null &")
+		must(t, m, "echo "+end.signal+" > /run/update.signal; setsid sh -c 'echo $$ > /run/update.pid; exec "+update+"' > /run/update.txt 2>&1 < /dev/null &")
 		await(t, m, time.Minute, trial)
 		end.does()
 		await(t, m, time.Minute, "touchdown status > /dev/null && test ! -e /run/systemd/system/touchdown-engine.service.d/zz-touchdown-update.conf")
@@ -98,7 +105,7 @@ func TestUpdateOnANode(t *testing.T) {
 	if after := must(t, m, running); after != second || must(t, m, journal) != before {
 		t.Errorf("after a program without an engine: %q, before it %q", after, second)
 	}
-	release(`printf '#!/bin/sh\n[ "$1" = version ] && echo touchdown v9 && exit; exec sleep 1h\n' > touchdown`)
+	release("cat > touchdown <<'END'\n" + cutShort + "END\n:")
 	cutTrial(t, m, update, running, second)
 	release("cp /usr/local/bin/touchdown . && echo third >> touchdown")
 	must(t, m, update)

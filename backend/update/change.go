@@ -24,13 +24,18 @@ type Node interface {
 // Change gives the node another program. Its engine is tried first, while the program in the place of the node's stays what it was: a
 // drop-in below /run, which no boot knows, has the engine's unit run the other file. Only an engine that has answered gets the place.
 // So a power cut at any moment leaves a program whose engine has answered on this node, and the boot has nothing to judge. Where this
-// process ends in the middle without a power cut, a timer of systemd ends the trial (end.go).
+// process ends in the middle without a power cut, or a command to systemd fails, a timer of systemd ends the trial (end.go).
 type Change struct {
 	Node   Node
 	Engine bool                                              // a unit of this machine runs the engine
 	Answer func(context.Context) (version string, err error) // waits for the first answer of an engine that was just started
 	Say    func(format string, args ...any)
+
+	unended bool // the last try to end the trial has failed
 }
+
+// stuck is the code where the program in place is one whose engine does not answer.
+const stuck = "UPD-STCK"
 
 // To gives the node the program of a release, and keeps the one that it had.
 func (c *Change) To(ctx context.Context, r *Release) error {
@@ -51,7 +56,10 @@ func (c *Change) To(ctx context.Context, r *Release) error {
 			}
 			return c.Node.Remove(layout.CandidateProgram) // an engine that starts and finds it tells of an update that was cut off
 		})
-		return errors.Join(err, c.Node.Remove(layout.CandidateProgram))
+		if err != nil {
+			err = errors.Join(err, c.Node.Remove(layout.CandidateProgram))
+		}
+		return err
 	})
 }
 
@@ -95,7 +103,13 @@ func (c *Change) try(ctx context.Context, file string, exchange func() error) er
 	}
 	err = c.begin(file)
 	if err == nil {
-		err = c.starts(ctx, version)
+		err = c.restart(ctx)
+	}
+	if err == nil {
+		err = c.answers(ctx, version)
+	}
+	if err == nil {
+		err = c.goesOn()
 	}
 	ctx = context.WithoutCancel(ctx) // whatever came of it, the node gets an engine with the program in place
 	if err != nil {
@@ -110,32 +124,40 @@ func (c *Change) try(ctx context.Context, file string, exchange func() error) er
 	return nil
 }
 
-// starts starts the engine's unit, and sees that the engine of this version answers ("": any).
-func (c *Change) starts(ctx context.Context, version string) error {
-	for _, argv := range [][]string{{"systemctl", "daemon-reload"}, {"systemctl", "restart", layout.EngineUnit}} {
-		if _, err := c.Node.Run(ctx, argv...); err != nil {
-			return err
-		}
-	}
-	answers, err := c.Answer(ctx)
-	if err == nil && version != "" && !slices.Contains(strings.Fields(version), answers) {
-		return fmt.Errorf("the engine that answers is of version %s", answers)
+// restart starts the engine's unit as it is in its files now. It does so also where systemd could not read them.
+func (c *Change) restart(ctx context.Context) error {
+	_, err := c.Node.Run(ctx, "systemctl", "daemon-reload")
+	_, started := c.Node.Run(ctx, "systemctl", "restart", layout.EngineUnit)
+	return errors.Join(err, started)
+}
+
+// answers sees that the engine of this version answers ("": any).
+func (c *Change) answers(ctx context.Context, version string) error {
+	is, err := c.Answer(ctx)
+	if err == nil && version != "" && !slices.Contains(strings.Fields(version), is) {
+		return fmt.Errorf("the engine that answers is of version %s", is)
 	}
 	return err
 }
 
 // recover takes back a program whose engine has answered in the trial, and not when it was started again.
 func (c *Change) recover(ctx context.Context, cause error) error {
-	if err := c.swap(); err != nil {
-		return &problem.Problem{
-			Code: "UPD-STCK", Summary: message.T("The engine does not answer with this program, and the program before could not be put back."),
-			Fix: message.F("Copy %s to %s and restart touchdown-engine.", layout.PreviousProgram, layout.Program), Err: errors.Join(cause, err),
-		}
+	swapped := c.swap()
+	cause = errors.Join(cause, swapped, c.end(ctx, ""))
+	if swapped == nil {
+		return c.kept(cause)
 	}
-	return c.kept(errors.Join(cause, c.starts(ctx, "")))
+	return &problem.Problem{
+		Code: stuck, Summary: message.T("The engine does not answer with this program, and the program before could not be put back."),
+		Fix: message.F("Copy %s to %s and restart touchdown-engine.", layout.PreviousProgram, layout.Program), Err: cause,
+	}
 }
 
+// kept tells that all is as it was. Where the trial could not be ended, that is not so, and late tells what is.
 func (c *Change) kept(cause error) error {
+	if c.unended {
+		return cause
+	}
 	return &problem.Problem{
 		Code: "UPD-BACK", Summary: message.T("The engine does not answer with this program. The node has the program that it had before."),
 		Fix: message.T("Look at `journalctl -u touchdown-engine`, and keep what it says for whoever made the release."), Err: cause,

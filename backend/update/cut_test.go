@@ -3,6 +3,7 @@ package update_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -21,14 +22,20 @@ const (
 	restarts = "systemctl restart touchdown-engine.service"
 )
 
-var errCut = errors.New("the power is cut")
+var (
+	errCut = errors.New("the power is cut")
+	errOne = errors.New("this alone fails")
+)
 
 // box is a node with a model of systemd. A program is the text of its file: the engine of "dead" does not answer, that of "once" does so in
 // a trial alone, and "wrong" is not even a program. Each write, removal and command is a point at which the power is cut.
 type box struct {
 	*hosttest.Fake
 
-	until    int // operations until the cut; negative: none comes
+	until    int          // operations until the cut; negative: none comes
+	instead  func() error // comes there in place of the cut, and the operations behind it go on
+	same     bool         // all programs tell the same version
+	untried  bool         // a program came into place before its engine had answered
 	engine   bool
 	timer    string          // the script that it runs
 	loaded   string          // the drop-in that systemd has read
@@ -49,17 +56,29 @@ func newBox(t *testing.T, program, previous string) *box {
 
 // point fails from the cut on.
 func (b *box) point() error {
-	if b.until == 0 {
+	if b.until == 0 && b.instead == nil {
 		return errCut
 	}
 	b.until--
+	if b.until == -1 && b.instead != nil {
+		return b.instead()
+	}
 	return nil
+}
+
+// version is what a program tells of itself.
+func (b *box) version(program string) string {
+	if b.same {
+		return "v1"
+	}
+	return program
 }
 
 func (b *box) WriteFile(path string, data []byte, perm fs.FileMode) error {
 	if err := b.point(); err != nil {
 		return err
 	}
+	b.untried = b.untried || path == layout.Program && !b.answered[string(data)]
 	return b.Machine.WriteFile(path, data, perm)
 }
 
@@ -77,7 +96,7 @@ func (b *box) Run(_ context.Context, argv ...string) (string, error) {
 	switch line := strings.Join(argv, " "); {
 	case argv[len(argv)-1] == "version":
 		if program := b.Content(argv[0]); program != "wrong" {
-			return "touchdown " + program + "\n", nil
+			return "touchdown " + b.version(program) + "\n", nil
 		}
 		return "", errors.New("exec format error")
 	case argv[0] == "systemd-run" && b.timer == "":
@@ -85,7 +104,7 @@ func (b *box) Run(_ context.Context, argv ...string) (string, error) {
 		return "", nil
 	case line == "systemctl is-active --quiet "+endTimer && b.timer != "":
 		return "", nil
-	case line == "systemctl stop "+endTimer:
+	case line == "systemctl stop "+endTimer && b.timer != "": // one that has elapsed is gone, and systemctl says so
 		b.timer = ""
 		return "", nil
 	case line == "systemctl daemon-reload":
@@ -119,7 +138,7 @@ func (b *box) answer(context.Context) (string, error) {
 		return "", errors.Join(err, errors.New("no engine"))
 	}
 	b.answered[b.running] = true
-	return b.running, nil
+	return b.version(b.running), nil
 }
 
 // boot is the next one: what lies below /run and in the memory of systemd is gone.
@@ -136,7 +155,7 @@ func (b *box) boot(t *testing.T) {
 func (b *box) expire(t *testing.T) {
 	t.Helper()
 	b.until = -1
-	script := "rm -f " + dropIn + " && systemctl daemon-reload && systemctl restart touchdown-engine.service"
+	script := "rm -f " + dropIn + "; systemctl daemon-reload; systemctl restart touchdown-engine.service"
 	if b.timer != "" && b.timer != script {
 		t.Errorf("the timer runs %q", b.timer)
 	}
@@ -154,31 +173,40 @@ func (b *box) change() *update.Change {
 	return &update.Change{Node: b, Engine: b.engine, Answer: b.answer, Say: func(string, ...any) {}}
 }
 
-// TestACutAtEveryPoint cuts the power, or kills the command, at each write, removal, command and answer of an update and of a way back,
-// to programs with an engine and without. What follows, a boot or the timer's end, has an engine that works: of the old program, or of
-// the new one if that has answered. From there the same command comes to its end.
-func TestACutAtEveryPoint(t *testing.T) {
+// changeCase is an update or a way back of a node with the program "old", and what comes of it.
+type changeCase struct {
+	previous string
+	do       func(*update.Change) error
+	code     string // of the end without a cut
+	then     string // the program then
+}
+
+// changes are to programs with an engine and without.
+func changes(t *testing.T) map[string]changeCase {
+	t.Helper()
 	trust, sign := signer(t)
-	releases := map[string]*update.Release{}
-	for _, program := range []string{"new", "dead", "wrong"} {
+	to := func(program string) func(*update.Change) error {
 		r, err := update.Read(release(t, program, sign), trust)
 		if err != nil {
 			t.Fatal(err)
 		}
-		releases[program] = r
+		return func(c *update.Change) error { return c.To(t.Context(), r) }
 	}
-	for name, c := range map[string]struct {
-		previous string
-		do       func(*update.Change) error
-		code     string // of the end without a cut
-		then     string // the program then
-	}{
-		"update":                    {"older", func(c *update.Change) error { return c.To(t.Context(), releases["new"]) }, "", "new"},
-		"update without an engine":  {"older", func(c *update.Change) error { return c.To(t.Context(), releases["dead"]) }, "UPD-BACK", "old"},
-		"update that does not run":  {"older", func(c *update.Change) error { return c.To(t.Context(), releases["wrong"]) }, "UPD-STRT", "old"},
-		"back":                      {"older", func(c *update.Change) error { return c.Back(t.Context()) }, "", "older"},
-		"back to a program that is": {"dead", func(c *update.Change) error { return c.Back(t.Context()) }, "UPD-BACK", "old"},
-	} {
+	back := func(c *update.Change) error { return c.Back(t.Context()) }
+	return map[string]changeCase{
+		"update":                    {"older", to("new"), "", "new"},
+		"update without an engine":  {"older", to("dead"), "UPD-BACK", "old"},
+		"update that does not run":  {"older", to("wrong"), "UPD-STRT", "old"},
+		"back":                      {"older", back, "", "older"},
+		"back to a program that is": {"dead", back, "UPD-BACK", "old"},
+	}
+}
+
+// TestACutAtEveryPoint cuts the power, or kills the command, at each write, removal, command and answer of an update and of a way back,
+// to programs with an engine and without. What follows, a boot or the timer's end, has an engine that works: of the old program, or of
+// the new one if that has answered. From there the same command comes to its end.
+func TestACutAtEveryPoint(t *testing.T) {
+	for name, c := range changes(t) {
 		for way, next := range map[string]func(*box, *testing.T){"boot": (*box).boot, "timer": (*box).expire} {
 			points := 0
 			for ended := false; !ended; points++ {
@@ -190,20 +218,25 @@ func TestACutAtEveryPoint(t *testing.T) {
 					continue
 				}
 				next(b, t)
-				program := b.Content(layout.Program)
-				if !b.works() || b.running != program || !b.answered[program] || program == "dead" {
-					t.Errorf("%s, cut at %d, %s: the engine is of %q, the program is %q, answered: %v", name, points, way, b.running, program, b.answered)
-				}
-				if program == c.then && c.then == "older" {
-					continue // the same command would go forth again
-				}
-				b.ends(t, name+" again", c.do(b.change()), c.code, c.then)
+				b.good(t, fmt.Sprintf("%s, cut at %d, %s", name, points, way), c)
 			}
 			t.Logf("%s, %s: %d points", name, way, points-1)
 			if points < 4 {
 				t.Errorf("%s: only %d points", name, points-1)
 			}
 		}
+	}
+}
+
+// good judges what a boot or the timer's end has left, and has the same command come to its end from there.
+func (b *box) good(t *testing.T, name string, c changeCase) {
+	t.Helper()
+	program := b.Content(layout.Program)
+	if !b.works() || b.running != program || b.file != layout.Program || !b.answered[program] || program == "dead" || b.untried {
+		t.Errorf("%s: the engine is of %q (%s), the program is %q, answered: %v, untried: %v", name, b.running, b.file, program, b.answered, b.untried)
+	}
+	if program != c.then || c.then != "older" { // the same command would go forth again
+		b.ends(t, name+", again", c.do(b.change()), c.code, c.then)
 	}
 }
 
@@ -224,35 +257,5 @@ func (b *box) ends(t *testing.T, name string, err error, code, then string) {
 	}
 	if globErr != nil || b.timer != "" || b.Exists(dropIn) {
 		t.Errorf("%s left a timer %q, or its drop-in", name, b.timer)
-	}
-}
-
-// TestOnceIsNotEnough: a program whose engine answers in the trial, and not when it has its place, is taken back.
-func TestOnceIsNotEnough(t *testing.T) {
-	trust, sign := signer(t)
-	r, err := update.Read(release(t, "once", sign), trust)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := newBox(t, "old", "")
-	b.ends(t, "once", b.change().To(t.Context(), r), "UPD-BACK", "old")
-}
-
-// TestOneAtATime: while a trial goes on, or its timer runs, a second update changes nothing.
-func TestOneAtATime(t *testing.T) {
-	trust, sign := signer(t)
-	r, err := update.Read(release(t, "new", sign), trust)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := newBox(t, "old", "older")
-	b.timer = "another"
-	for _, err := range []error{b.change().To(t.Context(), r), b.change().Back(t.Context())} {
-		if problem.From(err).Code != "UPD-TWCE" {
-			t.Errorf("beside another: %v", err)
-		}
-	}
-	if b.timer != "another" || b.running != "old" || b.Exists(layout.CandidateProgram) {
-		t.Error("the second one has changed something")
 	}
 }
