@@ -13,7 +13,7 @@ import (
 	"touchdown/test/wait"
 )
 
-// policy refuses each ConfigMap that is called refused, without a fault of its own; the binding says whether it does so or only warns.
+// policy refuses each ConfigMap that is called refused and is valid otherwise; the binding says whether it does so or only warns.
 const (
 	policy = `apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy

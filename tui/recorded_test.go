@@ -82,7 +82,7 @@ func TestTheRecordTellsWhatHappened(t *testing.T) {
 	}
 }
 
-// TestTheRecordHasNoSecret: nothing that is typed anywhere is in it, not even for as long as it is being typed.
+// TestTheRecordHasNoSecret: nothing that is typed anywhere is in it, also while it is being typed.
 func TestTheRecordHasNoSecret(t *testing.T) {
 	b := newBench(t, 80, 24, realSite)
 	kinds := map[steps.Kind]int{}

@@ -32,7 +32,7 @@ func (b Brought) judge(ctx context.Context, c *kube.Cluster) (why message.Text, 
 	return why, true, err
 }
 
-// adopter is who else keeps the object: its owner, or a tool that applies it, such as one that keeps it as it is in a repository. Those that
+// adopter is who else keeps the object: its owner, or a tool that applies it, such as one that follows a repository. Those that
 // do not apply it on the API's side leave an annotation.
 func adopter(object map[string]any) message.Text {
 	meta, _ := object["metadata"].(map[string]any)

@@ -124,7 +124,7 @@ func (c *Change) try(ctx context.Context, file string, exchange func() error) er
 	return nil
 }
 
-// restart starts the engine's unit as it is in its files now. It does so also where systemd could not read them.
+// restart starts the engine's unit from its files. It does so also where systemd could not read them.
 func (c *Change) restart(ctx context.Context) error {
 	_, err := c.Node.Run(ctx, "systemctl", "daemon-reload")
 	_, started := c.Node.Run(ctx, "systemctl", "restart", layout.EngineUnit)

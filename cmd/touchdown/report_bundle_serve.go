@@ -33,7 +33,7 @@ func (c *connection) serveBundle(cmd *cobra.Command, life time.Duration) error {
 		return errors.New("the engine told no address")
 	}
 	text := fmt.Sprintf("%s\n%s, %d bytes, SHA-256 %s\nFor %s, once, without encryption. Ctrl-C ends it.\n", strings.Join(b.URLs, "\n"), b.Name, b.Bytes, b.SHA256, life)
-	if err := printText(cmd, text); err != nil { // nobody knows the address
+	if err := printText(cmd, text); err != nil { // the address was not shown
 		return errors.Join(err, endOffer(cmd.Context(), client))
 	}
 	over, err := untilOver(cmd.Context(), client, b.URLs[0])

@@ -69,7 +69,7 @@ type shut struct{}
 
 func (shut) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
-// TestAnAddressThatIsNotPrinted: ends the offer, of which nobody knows.
+// TestAnAddressThatIsNotPrinted: ends the offer.
 func TestAnAddressThatIsNotPrinted(t *testing.T) {
 	o := &offerer{end: offered.Taken}
 	if code, said := served(t, o, shut{}, "report", "bundle", "--serve"); code == 0 || len(o.asked) != 2 || o.asked[1] != offered.End {
