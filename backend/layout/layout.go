@@ -8,6 +8,12 @@ const (
 	PreviousProgram = Program + ".previous"
 	// CandidateProgram is the one of a release while its engine is being tried.
 	CandidateProgram = Program + ".new"
+	// CheckedProgram is the one of a release while it is only asked for its version.
+	CheckedProgram = Program + ".check"
+	// TrialUnit is the timer that ends the trial of a program, without its suffix: while it runs, an update may be at work. TrialDropIn has
+	// the engine's unit run the program that is tried.
+	TrialUnit   = "touchdown-update-end"
+	TrialDropIn = "/run/systemd/system/" + EngineUnit + ".d/zz-touchdown-update.conf"
 	// EngineUnit keeps the engine of an installed node running.
 	EngineUnit = "touchdown-engine.service"
 	// Run holds what ends with the boot.

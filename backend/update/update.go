@@ -32,9 +32,6 @@ const (
 	mostProgram   = host.MaxFile
 )
 
-// checked is where the program of a release lies for a look without a change.
-const checked = layout.Program + ".check"
-
 // Release is the program of a release whose signature holds.
 type Release struct {
 	Signer  string // the id of the key that signed it
@@ -138,11 +135,11 @@ func (r *Release) Is(n Node) bool {
 
 // Try has the program tell its version on this machine, and changes nothing (UPD-STRT).
 func (r *Release) Try(ctx context.Context, n Node) (version string, err error) {
-	if err := n.WriteFile(checked, r.program, 0o755); err != nil {
+	if err := n.WriteFile(layout.CheckedProgram, r.program, 0o755); err != nil {
 		return "", err
 	}
-	version, err = versionOf(ctx, n, checked)
-	return version, errors.Join(err, n.Remove(checked))
+	version, err = versionOf(ctx, n, layout.CheckedProgram)
+	return version, errors.Join(err, n.Remove(layout.CheckedProgram))
 }
 
 func versionOf(ctx context.Context, n Node, file string) (string, error) {
