@@ -24,6 +24,7 @@ import (
 	"touchdown/backend/media"
 	"touchdown/steps"
 	"touchdown/steps/idle"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
 	"touchdown/steps/transcript"
 )
@@ -112,7 +113,7 @@ type Engine struct {
 	core *core // under mu
 }
 
-var _ Session = (*Engine)(nil)
+var _ session.Session = (*Engine)(nil)
 
 // Open takes the state folder, reads its journal and goes on where an earlier engine stopped. It fails with
 // a Problem when another engine holds the folder.
