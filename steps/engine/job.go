@@ -37,26 +37,6 @@ type job struct {
 	lasts        map[string]float64 // seconds that each step takes, by the plans that were accepted
 }
 
-// stepState is where one step is.
-type stepState struct {
-	status      view.StepStatus
-	skip        message.Text
-	checks      []steps.Check
-	waivers     map[string]*check.Waiver // by check ID; each stands until its check passes, even while nothing reports that check
-	said        []message.Text
-	progress    *steps.Progress
-	expects     time.Time // since when the progress tells the same usual time
-	moved       time.Time // when the progress became another one
-	counts      count     // what the progress began to count
-	started     time.Time
-	seconds     float64 // of all its attempts in this job, and of the reboots that it asked for; or of its undo
-	fingerprint string
-	reboots     []string // boot ids from which a reboot was asked, since the step last got further
-	boots       []string // boot ids in which the step was begun, since it last got further
-	touched     bool     // Run has been called, so there may be something to undo
-	handSkipped bool     // a person skipped it after a failure
-}
-
 func newJob() *job {
 	return &job{state: view.Collecting, steps: map[string]*stepState{}}
 }
@@ -251,43 +231,6 @@ func (j *job) turnBack() {
 	for _, s := range j.steps {
 		s.checks, s.said, s.progress = nil, nil, nil
 	}
-}
-
-// setCheck replaces the check of the same ID, or adds it. A waiver stays until the check passes.
-func (s *stepState) setCheck(c steps.Check) {
-	switch {
-	case c.Waiver != nil:
-		s.waivers[c.ID] = c.Waiver
-	case c.Status == check.Pass:
-		delete(s.waivers, c.ID)
-	}
-	i := slices.IndexFunc(s.checks, func(old steps.Check) bool { return old.ID == c.ID })
-	if i < 0 {
-		s.checks = append(s.checks, c)
-		return
-	}
-	s.checks[i] = c
-}
-
-// clearCheck removes a check that no longer applies. Its waiver stays, for when the same check fails again.
-func (s *stepState) clearCheck(id string) {
-	s.checks = slices.DeleteFunc(s.checks, func(c steps.Check) bool { return c.ID == id })
-}
-
-// forgetFailed drops what failed with answers or on an attempt that are over: what still fails is told again.
-func (s *stepState) forgetFailed() {
-	s.checks = slices.DeleteFunc(s.checks, func(c steps.Check) bool { return c.Status == check.Fail })
-}
-
-// failing returns the checks that failed and that nobody waived.
-func (s *stepState) failing() []steps.Check {
-	var out []steps.Check
-	for _, c := range s.checks {
-		if c.Status == check.Fail {
-			out = append(out, c)
-		}
-	}
-	return out
 }
 
 // seconds is a time that a record or a step tells; more than a century would not fit a Duration.

@@ -5,7 +5,7 @@ import (
 	"touchdown/steps"
 )
 
-// ReviewView is what is accepted before anything changes.
+// Review is what is accepted before anything changes.
 type Review struct {
 	Fingerprint string         `json:"fingerprint"` // of every input and plan; Start must name it
 	Steps       []StepPlan     `json:"steps"`

@@ -73,7 +73,7 @@ func (s *Snapshot) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// QuestionView is a question that waits for an answer.
+// Question is a question that waits for an answer.
 type Question struct {
 	steps.Question
 	Step  string    `json:"step"`
@@ -81,7 +81,7 @@ type Question struct {
 	Held  bool      `json:"held,omitempty"` // someone stopped the countdown; Until is half an hour later then
 }
 
-// PenView says who may write.
+// Pen says who may write.
 type Pen struct {
 	Holder string    `json:"holder,omitempty"` // the console's name; "" when nobody holds the pen
 	Since  time.Time `json:"since,omitzero"`

@@ -7,7 +7,7 @@ import (
 	"touchdown/steps"
 )
 
-// StageView is one entry of the progress sidebar.
+// Stage is one entry of the progress sidebar.
 type Stage struct {
 	ID       string       `json:"id"`
 	Title    message.Text `json:"title"`
@@ -28,7 +28,7 @@ const (
 	StepUndone StepStatus = "undone"
 )
 
-// StepView is a step as a console sees it.
+// Step is a step as a console sees it.
 type Step struct {
 	ID         string          `json:"id"`
 	Title      message.Text    `json:"title"`
@@ -49,7 +49,7 @@ type Step struct {
 	Asks       string          `json:"asks,omitempty"`          // the stage that asks for what the step works with, if not its own
 }
 
-// FieldView is a field as it crosses the wire: no pointers, no validators, no secrets.
+// Field is a field as it crosses the wire: no pointers, no validators, no secrets.
 type Field struct {
 	Path      string         `json:"path"`
 	Kind      steps.Kind     `json:"kind"`
