@@ -85,7 +85,7 @@ func (f *faults) link(path string, i iface) {
 		f.add(path, message.F("has a VLAN or a bond %s, and a port of this machine is called so", i.Name))
 	}
 	if i.VLAN != nil && (i.VLAN.ID < 0 || i.VLAN.ID > 4094) {
-		f.add(path, message.F("%d is no VLAN; they are 1 to 4094", i.VLAN.ID))
+		f.add(path, message.F("the number of the VLAN %s is out of range; it can be 1 to 4094", i.Name))
 	}
 	if mac, err := net.ParseMAC(i.MAC); err == nil && (mac[0]&1 == 1 || slices.Max(mac) == 0) {
 		f.add(path, message.F("gives %s a MAC address that no port can have", i.Name))
