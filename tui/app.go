@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
 )
 
 func newApp(d *desk, w, h int, every time.Duration) *app {
@@ -98,20 +98,20 @@ func (a *app) pace() tea.Cmd {
 
 // acted tells how an action went.
 func (a *app) acted(msg actMsg) {
-	a.asking = a.asking && msg.action.Verb != engine.Review
+	a.asking = a.asking && msg.action.Verb != session.Review
 	switch {
-	case msg.action.Verb == engine.Act:
+	case msg.action.Verb == session.Act:
 		a.actedAside(msg)
 		_, open := a.over.(*fileList)
 		a.actedFile(msg, open)
-	case msg.action.Verb == engine.Hold: // the page tells whether the countdown stopped; an answer may have been faster
+	case msg.action.Verb == session.Hold: // the page tells whether the countdown stopped; an answer may have been faster
 	case msg.failed != nil:
 		a.flash = a.explain(msg.failed)
-	case msg.action.Verb == engine.Inspect:
+	case msg.action.Verb == session.Inspect:
 		a.flash = t("checks.done")
-	case msg.action.Verb == engine.Waive:
+	case msg.action.Verb == session.Waive:
 		a.flash = t("waive.done")
-	case msg.action.Verb == engine.HandOver:
+	case msg.action.Verb == session.HandOver:
 		a.flash = t("handover.done")
 	default:
 		a.flash = ""
@@ -141,7 +141,7 @@ func (a *app) offerKeyboard() {
 }
 
 func (a *app) gotDocument(msg docMsg) {
-	if msg.what != engine.Bundle {
+	if msg.what != session.Bundle {
 		return
 	}
 	a.flash = t("bundle.saved", msg.saved)

@@ -10,7 +10,7 @@ import (
 	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/chosen"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // sockets are two volumes, one of which is not read.
@@ -20,7 +20,7 @@ var sockets = []chosen.Volume{
 }
 
 // fromSticks lets the values of a list come from files.
-func fromSticks(s *engine.Snapshot) {
+func fromSticks(s *view.Snapshot) {
 	for i := range s.Stages {
 		for j := range s.Stages[i].Steps {
 			for k := range s.Stages[i].Steps[j].Fields {
@@ -61,8 +61,8 @@ func TestFilesOnSticks(t *testing.T) {
 
 // TestFilesInTheReview: the review tells which answers come from files.
 func TestFilesInTheReview(t *testing.T) {
-	b := newBench(t, 80, 40, func(s *engine.Snapshot) {
-		s.State, s.Review = engine.Reviewed, reviewView()
+	b := newBench(t, 80, 40, func(s *view.Snapshot) {
+		s.State, s.Review = view.Reviewed, reviewView()
 		s.Review.Files = []message.Text{message.F("%s: from %s on stick %s", message.T("Pull secret"), "pull.json", "TOUCHDOWN")}
 	})
 	b.shows("Answers from files on sticks")

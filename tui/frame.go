@@ -6,7 +6,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // frame is header, page and footer, and where the cursor stands among them.
@@ -66,13 +66,13 @@ func (a *app) whereabouts() string {
 	all := a.listed()
 	n, i := len(all), -1
 	switch a.snap.State {
-	case engine.Inspecting, engine.Collecting:
+	case view.Inspecting, view.Collecting:
 		_, i = a.stage(a.opened)
-	case engine.Reviewed:
+	case view.Reviewed:
 		return t("header.review")
-	case engine.IsDone:
+	case view.IsDone:
 		return t("header.done")
-	case engine.IsUndone:
+	case view.IsUndone:
 		return t("header.undone")
 	default:
 		_, i = a.current()
@@ -84,7 +84,7 @@ func (a *app) whereabouts() string {
 	if here.Advanced {
 		return show(here.Title)
 	}
-	i = slices.IndexFunc(all, func(s engine.StageView) bool { return s.ID == here.ID })
+	i = slices.IndexFunc(all, func(s view.Stage) bool { return s.ID == here.ID })
 	return t("header.stage", i+1, n, here.Title)
 }
 
@@ -99,7 +99,7 @@ func (a *app) notice(w, h int) string {
 	}
 	if a.snap != nil {
 		all = append(all, showAll(a.snap.Notices)...)
-		if !a.snap.Resumed.IsZero() && a.snap.State != engine.IsDone {
+		if !a.snap.Resumed.IsZero() && a.snap.State != view.IsDone {
 			all = append(all, t("resumed", a.snap.Resumed.UTC().Format("15:04")))
 		}
 	}

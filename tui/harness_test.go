@@ -12,7 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 	"touchdown/test/wait"
 )
 
@@ -28,13 +28,13 @@ type bench struct {
 	bad  error    // why none can be used
 }
 
-func newBench(t *testing.T, w, h int, edits ...func(*engine.Snapshot)) *bench {
+func newBench(t *testing.T, w, h int, edits ...func(*view.Snapshot)) *bench {
 	t.Helper()
 	return newBenchIn(t, "", w, h, edits)
 }
 
 // newBenchIn is newBench in a language.
-func newBenchIn(t *testing.T, language string, w, h int, edits []func(*engine.Snapshot)) *bench {
+func newBenchIn(t *testing.T, language string, w, h int, edits []func(*view.Snapshot)) *bench {
 	t.Helper()
 	f := newFake()
 	for _, edit := range edits {

@@ -4,17 +4,18 @@ import (
 	"slices"
 	"strconv"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // longestList is how many files of a volume line mode lists: at 9600 baud some 20 lines pass in a second. Others are taken by their names.
 const longestList = 60
 
 // fromFile has a person choose a file on a medium for a field.
-func (p *prompts) fromFile(v engine.FieldView) error {
+func (p *prompts) fromFile(v view.Field) error {
 	p.echo(true)
 	p.write(t("files.loading"))
-	p.write(p.do(p.link.act(engine.Action{Verb: engine.Act, Path: v.Path})))
+	p.write(p.do(p.link.act(session.Action{Verb: session.Act, Path: v.Path})))
 	n := 0
 	for _, volume := range p.snap.Volumes {
 		p.printed("the files of a volume", []string{volume.Name, show(volume.Why)})

@@ -12,8 +12,8 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/steps"
-	"touchdown/steps/engine"
 	"touchdown/steps/idle"
+	"touchdown/steps/view"
 	"touchdown/test/wait"
 )
 
@@ -146,8 +146,8 @@ func TestTheRecordHasNoDraft(t *testing.T) {
 }
 
 // quoting is an engine that quotes what it was given: it takes the value and says what is wrong with it, refuses it, or has nothing against it.
-func quoting(how, path string) func(*engine.Snapshot) {
-	return func(s *engine.Snapshot) {
+func quoting(how, path string) func(*view.Snapshot) {
+	return func(s *view.Snapshot) {
 		for i := range s.Stages {
 			for j := range s.Stages[i].Steps {
 				for k := range s.Stages[i].Steps[j].Fields {
@@ -238,8 +238,8 @@ func TestLineModeTellsNoAnswer(t *testing.T) {
 
 // TestTheReviewsProblemsAreNotTold: they quote answers; how many there are is told. Files on sticks have no names.
 func TestTheReviewsProblemsAreNotTold(t *testing.T) {
-	b := newBench(t, 80, 24, func(s *engine.Snapshot) {
-		s.State, s.Review = engine.Reviewed, reviewView()
+	b := newBench(t, 80, 24, func(s *view.Snapshot) {
+		s.State, s.Review = view.Reviewed, reviewView()
 		s.Review.Problems = []message.Text{message.Data("Base domain " + secretWord + " is wrong")}
 		s.Review.Files = []message.Text{message.Data("Pull secret: from " + secretWord)}
 	})
@@ -273,18 +273,18 @@ func TestSlowTypingTellsNoLength(t *testing.T) {
 // TestOtherPagesTellNoSecret: words of confirmations, names, searches, PINs, the password at the hand-over, and letters typed where none
 // belong.
 func TestOtherPagesTellNoSecret(t *testing.T) {
-	review := func(s *engine.Snapshot) { s.State, s.Review = engine.Reviewed, reviewView() }
+	review := func(s *view.Snapshot) { s.State, s.Review = view.Reviewed, reviewView() }
 	for name, at := range map[string]struct {
-		edits []func(*engine.Snapshot)
+		edits []func(*view.Snapshot)
 		keys  []string
 	}{
-		"word of the review":       {[]func(*engine.Snapshot){review}, []string{"tab", "tab"}},
-		"word of a confirmation":   {[]func(*engine.Snapshot){failed}, []string{"u", "enter", "tab"}},
-		"search of the log":        {[]func(*engine.Snapshot){finished}, []string{"l", "/"}},
-		"password at the end":      {[]func(*engine.Snapshot){finished}, []string{"g"}},
-		"a page with buttons only": {[]func(*engine.Snapshot){working}, nil},
-		"a PIN":                    {[]func(*engine.Snapshot){finished, lockable}, nil},
-		"a layout of the keyboard": {[]func(*engine.Snapshot){finished}, []string{"?", "k"}},
+		"word of the review":       {[]func(*view.Snapshot){review}, []string{"tab", "tab"}},
+		"word of a confirmation":   {[]func(*view.Snapshot){failed}, []string{"u", "enter", "tab"}},
+		"search of the log":        {[]func(*view.Snapshot){finished}, []string{"l", "/"}},
+		"password at the end":      {[]func(*view.Snapshot){finished}, []string{"g"}},
+		"a page with buttons only": {[]func(*view.Snapshot){working}, nil},
+		"a PIN":                    {[]func(*view.Snapshot){finished, lockable}, nil},
+		"a layout of the keyboard": {[]func(*view.Snapshot){finished}, []string{"?", "k"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, 80, 24, at.edits...)
@@ -317,7 +317,7 @@ func TestOtherPagesTellNoSecret(t *testing.T) {
 func TestAFileListIsNotTold(t *testing.T) {
 	b := newBench(t, 80, 24)
 	b.app.over = &fileList{base: base{b.app.desk}, form: newForm(b.app.desk)}
-	b.fake.change(func(s *engine.Snapshot) { s.Volumes = sockets })
+	b.fake.change(func(s *view.Snapshot) { s.Volumes = sockets })
 	b.refresh()
 	b.shows(sockets[0].Name)
 	if text := b.told(); strings.Contains(text, sockets[0].Name) || !strings.Contains(text, "page files") {
@@ -415,7 +415,7 @@ func TestAPageThatOnlyMoves(t *testing.T) {
 	b.fake.shown = nil
 	for n := range 24 * 60 {
 		b.now = b.now.Add(time.Minute)
-		b.fake.change(func(s *engine.Snapshot) { s.Worked, s.Notices = float64(n), nil })
+		b.fake.change(func(s *view.Snapshot) { s.Worked, s.Notices = float64(n), nil })
 		b.refresh()
 		b.app.View()
 		if n%2 == 0 {
