@@ -137,8 +137,8 @@ func TestUninstallCutAtEveryPoint(t *testing.T) {
 	}
 }
 
-// TestUninstallBesideAnUpdate: jobs that an update has left are waited for, before the engine is asked; while an update may be at work,
-// nothing is removed and nothing is installed.
+// TestUninstallBesideAnUpdate: the jobs that an update has left end first, before the engine is asked; while an update may be at work, nothing
+// is removed and nothing is installed.
 func TestUninstallBesideAnUpdate(t *testing.T) {
 	s := uninstalling(t)
 	s.busy = 3

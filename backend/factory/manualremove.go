@@ -85,7 +85,7 @@ func (h *ManualInstall) rests(ctx context.Context) error {
 	return h.Idle(ctx)
 }
 
-// mostTries bounds what is tried again, and what is waited for.
+// mostTries bounds what is tried again, and how often systemd is asked for jobs.
 const mostTries = 20
 
 func (h *ManualInstall) pause(ctx context.Context) error {

@@ -66,6 +66,11 @@ overwrites only if all its machines are in the table. --table can also be a fold
 			return f.writeOne(cmd, args[0])
 		},
 	}
+	f.add(cmd)
+	return cmd
+}
+
+func (f *mediaFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVarP(&f.file, "file", "f", "", "the site config; with --table what all have in common")
 	flags.StringVar(&f.serial, "serial", "", "serial number of the machine that it is for, as its firmware tells it")
@@ -84,7 +89,6 @@ overwrites only if all its machines are in the table. --table can also be a fold
 	flags.StringVar(&f.table, "table", "", "make many: a CSV file, or a folder of site configs")
 	flags.StringVar(&f.out, "out", "", "with --table: the folder for the images, which is made")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(media.Formats(), cobra.ShellCompDirectiveNoFileComp))
-	return cmd
 }
 
 // check refuses flags that contradict each other.
