@@ -35,7 +35,7 @@ func (c *Config) Validate(now time.Time) (errs, warnings Errors) {
 	v.ingressCA()
 	v.credentials()
 	v.monitor()
-	v.ownServers()
+	judgeServers(v)
 	return v.errs.sorted(), v.warnings.sorted()
 }
 
