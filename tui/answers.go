@@ -158,7 +158,7 @@ func (a *answers) actedFile(msg actMsg, open bool) {
 	r := &a.reading
 	if !open || r.path != msg.action.Path {
 		if msg.action.Volume != "" && msg.failed != nil {
-			a.flash = a.advice(msg.failed)
+			a.whisper(a.advice(msg.failed))
 		}
 		return
 	}
@@ -172,5 +172,5 @@ func (a *answers) actedFile(msg actMsg, open bool) {
 func (a *answers) took(act session.Action) {
 	delete(a.drafts, act.Path)
 	delete(a.refused, act.Path)
-	a.flash = t("files.taken", act.Value)
+	a.whisper(t("files.taken", act.Value))
 }

@@ -176,12 +176,13 @@ func (a *app) onTick() tea.Cmd {
 
 // View implements tea.Model: the picture, and where the cursor stands in it.
 func (a *app) View() tea.View {
+	a.hides = false
 	p := a.frame(a.top(), a.w, a.h)
 	for i, line := range p.lines { // a break inside a line, as an error's text may have, would move all below it
 		p.lines[i] = strings.ReplaceAll(line, "\n", " ")
 	}
 	v := tea.NewView(strings.Join(p.lines, "\n"))
-	remember(a, v.Content)
+	remember(a, p, v.Content)
 	v.Cursor = tea.NewCursor(p.x, p.y)
 	return v
 }

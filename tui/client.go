@@ -30,7 +30,12 @@ type client struct {
 	held  bool           // this console has the pen
 	flash string         // one sentence above the keys, until the next key
 	by    string         // who waived a check here last
+
+	unrecorded string // the last flash that has what a person typed or chose
 }
+
+// whisper is flash for a sentence that the record must not have.
+func (c *client) whisper(text string) { c.flash, c.unrecorded = text, text }
 
 // absorb takes over a snapshot, unless a newer one is known already.
 func (c *client) absorb(s snapshot) tea.Cmd {

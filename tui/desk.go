@@ -26,6 +26,7 @@ type desk struct {
 	touched bool      // a key other than Enter was pressed there
 	seen    *record   // what this console showed, for support
 	blind   bool      // a page is drawn for the record
+	hides   bool      // something was drawn that the record must not have
 }
 
 func newDesk(l *link, o Options) *desk {

@@ -150,7 +150,7 @@ func (f sheet) draw(v view.Field, focused bool, w int) (string, int) {
 
 // shownValue is a field's value, unless the record must not have it.
 func (f sheet) shownValue(v view.Field) string {
-	if f.blind && f.value(v) != "" && f.mayBeSecret(v) {
+	if f.value(v) != "" && f.mayBeSecret(v) && f.hide() {
 		return untold
 	}
 	return f.value(v)
@@ -211,7 +211,7 @@ func (f sheet) source(v view.Field) string {
 	if name, ok := strings.CutPrefix(v.Source, "file "); ok {
 		source = t("source.file", name)
 	}
-	if volume, name, ok := chosen.Of(v.Source); ok && f.blind {
+	if volume, name, ok := chosen.Of(v.Source); ok && f.hide() {
 		return untold
 	} else if ok { // it tells that a person gave the value
 		return t("source.chosen", name, volume)

@@ -15,15 +15,15 @@ func (a *app) frame(s screen, w, h int) page {
 	p := a.pane.body(a.theme, s, w, body)
 	lines := append(a.header(w, h), p.lines...)
 	flash := a.flash
+	if flash != "" && flash == a.unrecorded && a.hide() {
+		flash = ""
+	}
 	if flash != "" {
 		flash = a.theme.strong.Render(cut(flash, w))
 	}
-	if a.blind && s.name() == "log" {
-		flash = "" // it has the word that was looked for
-	}
 	x, y, keys := p.x, p.y+above, s.keys()
 	if a.locked() { // in the place of the sentence, so that the page can still be read
-		if flash, x = a.lock.view(w); a.blind {
+		if flash, x = a.lock.view(w); a.hide() {
 			flash = "" // how long a PIN is
 		}
 		flash, y, keys = a.theme.strong.Render(cut(flash, w)), len(lines), a.lock.keys(a.keys)

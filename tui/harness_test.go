@@ -47,6 +47,7 @@ func newBenchIn(t *testing.T, language string, w, h int, edits []func(*view.Snap
 	}
 	link := newLink(t.Context(), f, o.Name, time.Second)
 	b.app = newApp(newDesk(link, o), w, h, time.Second)
+	b.app.after = func(time.Duration, func(time.Time) tea.Msg) tea.Cmd { return nil }
 	b.app.board = keyboard{of: b, layouts: someLayouts, chosen: asItIs} // as if the person had been asked
 	_, cmd := b.app.Update(link.take(false)())                          // as if Ctrl-G had been pressed; a busy machine may take its time
 	b.run(cmd)

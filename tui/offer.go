@@ -86,7 +86,7 @@ func (o *offerPage) view(w, h int) page {
 	buttons, x, y := o.row.view(o.theme, o.buttons(), true, w)
 	lines := append([]string{o.theme.strong.Render(t("offer.title")), ""}, o.lines(w)...)
 	text := page{lines: lines}.fit(h - len(buttons))
-	if isOffered(o.snap) && !o.asked && !o.blind {
+	if isOffered(o.snap) && !o.asked && !o.hide() {
 		if code := o.theme.qrLines(o.snap.Offer.URLs[0]); len(code) > 0 {
 			text.lines = corner(text.lines, append(code, ends(t("offer.code"), "", lipgloss.Width(code[0]))), w)
 		}
@@ -103,7 +103,7 @@ func (o *offerPage) lines(w int) []string {
 	case o.snap == nil || o.snap.Offer == nil:
 		return nil
 	}
-	return offerLines(o.snap, w, o.blind)
+	return offerLines(o.snap, w, isOffered(o.snap) && o.hide())
 }
 
 // offerLines tell how an offer goes. For the record its address is left out: whoever has it can fetch the bundle.

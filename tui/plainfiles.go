@@ -49,10 +49,10 @@ func (p *prompts) fromFile(v view.Field) error {
 	p.flash = ""
 	p.absorb(msg.snapshot)
 	if msg.failed != nil {
-		p.write(p.advice(msg.failed))
+		p.printed("why a file is not taken", []string{p.advice(msg.failed)})
 		return p.drop()
 	}
 	p.took(a)
-	p.write(p.flash)
+	p.printed("that a file is taken", []string{p.flash})
 	return nil
 }

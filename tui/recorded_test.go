@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -321,6 +322,56 @@ func TestAFileListIsNotTold(t *testing.T) {
 	b.shows(sockets[0].Name)
 	if text := b.told(); strings.Contains(text, sockets[0].Name) || !strings.Contains(text, "page files") {
 		t.Errorf("%s", text)
+	}
+}
+
+// TestAFileThatIsTakenIsNotNamed: neither where it was taken nor where it was refused, on the page of its field.
+func TestAFileThatIsTakenIsNotNamed(t *testing.T) {
+	b := newBench(t, 80, 24, realSite, fromSticks)
+	b.fake.volumes = sockets
+	b.press("c", "c", "shift+tab", "d")
+	b.in("spec.additionalTrustBundle")
+	for _, one := range []struct {
+		keys []string
+		says string
+	}{{nil, "Taken from the file ca.pem."}, {[]string{"down"}, "The file site/server.key is not taken"}} {
+		b.press(append([]string{"ctrl+o"}, one.keys...)...)
+		b.app.View()
+		_, taking := b.app.Update(keyPress("enter"))
+		b.press("b") // the list is closed before the engine answers
+		b.run(taking)
+		b.shows(one.says)
+		text := b.told()
+		for _, name := range []string{"ca.pem", "server.key", sockets[0].Name} {
+			if strings.Contains(text, name) {
+				t.Errorf("%q is told:\n%s", name, text)
+			}
+		}
+		if !strings.Contains(text, "page files") || !strings.Contains(text, "page form, ") {
+			t.Errorf("the record is\n%s", text)
+		}
+	}
+}
+
+// TestPagesThatAreDrawnOnce: a page that is not drawn again for the record has nothing that the record must not have. Most pages are.
+func TestPagesThatAreDrawnOnce(t *testing.T) {
+	once := 0
+	for _, s := range scenes() {
+		b := newBench(t, 80, 24, s.edits...)
+		b.press(s.keys...)
+		b.app.View()
+		if b.app.hides || b.app.top().private() {
+			continue
+		}
+		once++
+		drawn := b.app.frame(b.app.top(), 80, 24)
+		b.app.blind = true
+		if recorded := b.app.frame(b.app.top(), 80, 24); !slices.Equal(recorded.lines, drawn.lines) {
+			t.Errorf("%s: drawn\n%s\nrecorded\n%s", s.name, strings.Join(drawn.lines, "\n"), strings.Join(recorded.lines, "\n"))
+		}
+	}
+	if once < 30 {
+		t.Errorf("only %d pages are drawn once", once)
 	}
 }
 

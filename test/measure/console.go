@@ -142,9 +142,9 @@ func console(ctx context.Context, set setup) (map[string]figures.Figure, error) 
 		return nil, err
 	}
 	return map[string]figures.Figure{
-		"first_text_ms":        figures.Goal(first, "ms", 300),
-		"typed_character_b":    figures.Goal(float64(char), "bytes", 16),
-		"tab_b":                figures.Goal(float64(tab), "bytes", 80),
+		"first_text_ms":        figures.Goal(first, "ms", 150),
+		"typed_character_b":    figures.Goal(float64(char), "bytes", 4),
+		"tab_b":                figures.Goal(float64(tab), "bytes", 32),
 		"idle_form_b_per_s":    figures.None(idle, "bytes/s"),
 		"console_resident_mib": figures.Goal(memory, "MiB", 24),
 		"engine_resident_mib":  figures.Goal(own, "MiB", 48),
