@@ -25,6 +25,9 @@ func TestHugePaste(t *testing.T) {
 		"tabs": fill("\t"), "arrows": fill("\x1b[D"), "OSC": "\x1b]0;" + fill("x"), "no UTF-8": fill("\xc3\xff"), "wide": fill("\U0001F600"),
 	} {
 		for field, keys := range [][]string{{"c"}, {"c", "tab", "tab"}, {"c", "tab", "tab", "tab"}, nil} {
+			if raceEnabled && name != "letters" && field != len(name)%4 { // without the detector all is pasted into each
+				continue
+			}
 			b := newBench(t, 80, 24)
 			b.press(keys...)
 			began := worked()

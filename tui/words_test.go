@@ -62,7 +62,10 @@ func TestTextDoesNothing(t *testing.T) {
 	for name, edit := range map[string]func(*view.Snapshot){
 		"landed": finished, "locked": locked, "undone": undone, "work": working, "moving": moving, "undoing": undoing, "sealed": sealed,
 	} {
-		for _, word := range words() {
+		for i, word := range words() {
+			if raceEnabled && i%5 != len(name)%5 { // without the detector each page gets each word
+				continue
+			}
 			b := newBench(t, 80, 24, edit)
 			for _, r := range word {
 				b.key(map[rune]string{'\n': "enter", '\t': "tab", ' ': "space"}[r] + strings.Trim(string(r), "\n\t "))

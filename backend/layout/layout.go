@@ -62,9 +62,9 @@ const (
 	// Media is what the node knows of site media: whose signatures it trusts, its own key, which media it has used.
 	Media = State + "/media"
 	// Outbox is where deliveries to the site's monitor wait, with its settings.
-	Outbox = State + "/" + OutboxFolder
-	// OutboxFolder is its name in any state folder.
-	OutboxFolder = "outbox"
+	Outbox = State + "/" + outboxFolder
+	// outboxFolder is its name in any state folder.
+	outboxFolder = "outbox"
 	// ClusterBackup holds the cluster's state from before the cluster was started at its site, below the paths where it belongs.
 	ClusterBackup = State + "/cluster-backup"
 	// Returned has a folder for each time that the node came back to the factory: the records of its job at the site, as its engine kept them.

@@ -198,7 +198,12 @@ func openForm(ctx context.Context, l *lab) (*screen, error) {
 		s.close()
 		return nil, err
 	}
-	_ = s.cost("\t\x1b[Z") // the first key also takes control
+	_, _ = s.tty.WriteString("\x07") // a console that died shows no text
+	if err := s.until("you have control", 10*time.Second); err != nil {
+		s.close()
+		return nil, err
+	}
+	_ = s.cost("\t\x1b[Z")
 	return s, nil
 }
 

@@ -116,7 +116,7 @@ func wantSane(t *testing.T, device io.ReaderAt, size int64) {
 				t.Fatalf("the path %q", e.Path)
 			}
 		}
-		if strings.Count(e.Path, "/") >= MaxDepth || !e.Folder && int64(len(e.Data)) != e.Size {
+		if strings.Count(e.Path, "/") >= maxDepth || !e.Folder && int64(len(e.Data)) != e.Size {
 			t.Fatalf("%s has %d bytes of %d", e.Path, len(e.Data), e.Size)
 		}
 	}

@@ -20,7 +20,7 @@ const (
 	MaxFile    = 2 << 20  // bytes of a file whose content is wanted
 	MaxContent = 4 << 20  // bytes of all of them together
 	MaxEntries = 1024     // files and folders that are listed; what is behind them is left out
-	MaxDepth   = 4        // folders above a file; deeper ones are not entered
+	maxDepth   = 4        // folders above a file; deeper ones are not entered
 	maxFolder  = 2 << 20  // bytes of a folder, the largest that FAT allows (65,536 entries of 32 bytes)
 	maxRead    = 64 << 20 // bytes that are read from the device in all
 )
@@ -46,7 +46,7 @@ type Content struct {
 	Label   string  `json:"label"` // printable text, "" when it has none
 	Entries []Entry `json:"entries"`
 	Skipped int     `json:"skipped,omitempty"` // entries that were left out: links, devices, unusable names
-	More    bool    `json:"more,omitempty"`    // there are more than MaxEntries, or folders below MaxDepth
+	More    bool    `json:"more,omitempty"`    // there are more than MaxEntries, or folders below maxDepth
 }
 
 // Find returns the file at a path, without regard to case, as FAT names its files; nil when it is not there.
@@ -176,7 +176,7 @@ func (w *walk) run() error {
 			}
 			switch {
 			case path == "" || !n.folder:
-			case f.depth+1 >= MaxDepth:
+			case f.depth+1 >= maxDepth:
 				w.content.More = true
 			case w.seen[n.start]:
 				return damaged(message.F("its folders lead back into themselves at %s", path))
