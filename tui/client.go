@@ -186,8 +186,8 @@ func (c *client) fingerprint() string {
 }
 
 // lostRecords tells whether the engine stopped because its own records were damaged.
-func (c *client) lostRecords() bool {
-	return c.snap != nil && c.snap.Problem != nil && c.snap.Problem.Code == view.RecordsLost
+func lostRecords(s *view.Snapshot) bool {
+	return s != nil && s.Problem != nil && s.Problem.Code == view.RecordsLost
 }
 
 // canAct reports whether the machine can do something for the value of a field.

@@ -87,7 +87,7 @@ func (f *flow) words() (all []string) {
 		})
 	}
 	for _, at := range slices.Sorted(maps.Keys(f.found)) {
-		all = append(all, fmt.Sprintf("%s: %q gets into a message as it is: no language can translate it", f.files.Position(at), f.found[at]))
+		all = append(all, fmt.Sprintf("%s: %q becomes part of a message untranslated", f.files.Position(at), f.found[at]))
 	}
 	return all
 }

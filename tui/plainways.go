@@ -73,7 +73,7 @@ func shows(name string, show func()) wayOn {
 
 func (p *prompts) trouble() error {
 	step, _ := p.current()
-	v, title, lost := failure(p.snap), t("problem.title", step.Title), p.lostRecords()
+	v, title, lost := failure(p.snap), t("problem.title", step.Title), lostRecords(p.snap)
 	if lost {
 		title = t("lost.title")
 	}

@@ -55,7 +55,7 @@ func (p *trouble) ways() (list []button, says []string) {
 		looks := name == "log" || name == "help" || name == "pen" || name == "stop"
 		list, says = append(list, button{k, t("button." + name), do, !looks}), append(says, t("does."+name))
 	}
-	lost := d.lostRecords()
+	lost := lostRecords(d.snap)
 	switch {
 	case d.held && d.snap.Locked:
 		way(k.unlock, "unlock", func() (screen, tea.Cmd) { return newUnlock(d), nil })
@@ -118,7 +118,7 @@ func (p *trouble) view(w, h int) page {
 	step, _ := p.desk.current()
 	v := failure(p.snap)
 	title, safe := t("problem.title", step.Title), t("problem.safe")
-	if p.desk.lostRecords() {
+	if lostRecords(p.desk.snap) {
 		title, safe = t("lost.title"), t("lost.safe")
 	}
 	lines := []string{p.theme.bad.Render(cut(title, w))}

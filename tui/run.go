@@ -73,7 +73,7 @@ func onScreen(ctx context.Context, engine session.Session, o Options) error {
 		model = o.model(model)
 	}
 	program := tea.NewProgram(model,
-		tea.WithContext(ctx), tea.WithInput(nil), tea.WithOutput(io.Discard), tea.WithoutRenderer(),
+		tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithInput(nil), tea.WithOutput(io.Discard), tea.WithoutRenderer(),
 		tea.WithWindowSize(w, h), tea.WithColorProfile(colorprofile.ASCII))
 	stop := line.resized(w, h, func(w, h int) { program.Send(resizedMsg{w, h}) })
 	defer stop()

@@ -12,7 +12,7 @@ import (
 	"touchdown/steps/view"
 )
 
-// noField is of a kind that no step asks for today; the forms know it, and so do their tests.
+// noField is the one field here that the site config has not: a yes or no for the tests of the form.
 var noField = view.Field{
 	Path: "spec.dhcp", Kind: steps.YesNo, Label: message.T("Address by DHCP"), Visible: true, Help: message.T("Whether the site gives the address."), Value: "true", Source: "default",
 }

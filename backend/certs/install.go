@@ -56,9 +56,9 @@ func short(domain string) string {
 	return hex.EncodeToString(sum[:4])
 }
 
-// Usable returns the certificate that lies in the cluster already and can stay, or nil: right names, right issuer, its own key,
+// usable returns the certificate that lies in the cluster already and can stay, or nil: right names, right issuer, its own key,
 // and more than 30 days to go.
-func Usable(ctx context.Context, c *kube.Cluster, w Want) (*Pair, *x509.Certificate, error) {
+func usable(ctx context.Context, c *kube.Cluster, w Want) (*Pair, *x509.Certificate, error) {
 	for _, namespace := range w.Namespaces {
 		secret, err := readSecret(ctx, c, kube.Secret(namespace, w.Secret))
 		if apierrors.IsNotFound(err) {
@@ -104,7 +104,7 @@ func Install(ctx context.Context, c *kube.Cluster, w Want, save kube.Save) (Inst
 			return Installed{}, err
 		}
 	}
-	pair, _, err := Usable(ctx, c, w)
+	pair, _, err := usable(ctx, c, w)
 	if err != nil {
 		return Installed{}, err
 	}

@@ -9,17 +9,17 @@ import (
 
 // Limits of what is done without asking.
 const (
-	// Fine is an offset that chrony removes automatically without a jump (its own makestep limit on OpenShift's nodes is 1 s).
-	Fine = time.Second
-	// Agree is how far time servers may be apart and still count as telling the same time. The worst servers of the public pool
+	// fine is an offset that chrony removes automatically without a jump (its own makestep limit on OpenShift's nodes is 1 s).
+	fine = time.Second
+	// agree is how far time servers may be apart and still count as telling the same time. The worst servers of the public pool
 	// are within 100 ms; a second leaves room for a slow line.
-	Agree = time.Second
-	// MaxForward is the largest jump ahead that needs no answer: a battery clock drifts by at most some minutes in a month, so a
+	agree = time.Second
+	// maxForward is the largest jump ahead that needs no answer: a battery clock drifts by at most some minutes in a month, so a
 	// day is past any drift, and certificates are renewed within a day of their end.
-	MaxForward = 24 * time.Hour
-	// MaxBack is the largest jump back that needs no answer. What was written in the time that comes again, such as leases and
+	maxForward = 24 * time.Hour
+	// maxBack is the largest jump back that needs no answer. What was written in the time that comes again, such as leases and
 	// certificates, is from the future afterwards; Kubernetes allows five minutes of skew in what it signs.
-	MaxBack = 5 * time.Minute
+	maxBack = 5 * time.Minute
 )
 
 // Offset is what one source says: how far the machine's clock is behind it.
@@ -90,7 +90,7 @@ func Typed(ahead time.Duration, now time.Time, bounds Bounds) Verdict {
 }
 
 func (v Verdict) move(ahead time.Duration, now time.Time, bounds Bounds) Verdict {
-	if ahead.Abs() < Fine {
+	if ahead.Abs() < fine {
 		return v
 	}
 	if why := bounds.Allows(now.Add(ahead)); why != (message.Text{}) {
@@ -99,7 +99,7 @@ func (v Verdict) move(ahead time.Duration, now time.Time, bounds Bounds) Verdict
 	}
 	v.Ahead = ahead
 	// A clock that is surely wrong is set to a time that can be right, however far that is.
-	if v.Wrong == (message.Text{}) && (ahead > MaxForward || ahead < -MaxBack) {
+	if v.Wrong == (message.Text{}) && (ahead > maxForward || ahead < -maxBack) {
 		v.Ask = message.F("%s says that the clock is wrong by %s", v.From, describe(ahead))
 	}
 	return v
@@ -112,7 +112,7 @@ func majority(offsets []Offset) []Offset {
 	var best []Offset
 	for i := range sorted {
 		end := i
-		for end < len(sorted) && sorted[end].Ahead-sorted[i].Ahead <= Agree {
+		for end < len(sorted) && sorted[end].Ahead-sorted[i].Ahead <= agree {
 			end++
 		}
 		if end-i > len(best) {

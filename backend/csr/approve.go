@@ -80,7 +80,7 @@ func Look(ctx context.Context, c *kube.Cluster, e Expect) (own []string, left []
 	}
 	for i := range items {
 		switch {
-		case Decided(&items[i]):
+		case decided(&items[i]):
 		case e.Kubelet.leftOver(&items[i], why[i]):
 		case why[i] != nil:
 			left = append(left, Left{items[i].Name, message.Detail(why[i])})

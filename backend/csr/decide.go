@@ -45,14 +45,14 @@ func (e Expect) now() time.Time {
 	return e.Now
 }
 
-// Decided reports whether a request needs no decision any more.
-func Decided(r *certificatesv1.CertificateSigningRequest) bool {
+// decided reports whether a request needs no decision any more.
+func decided(r *certificatesv1.CertificateSigningRequest) bool {
 	return len(r.Status.Conditions) > 0 || len(r.Status.Certificate) > 0
 }
 
 // Decide says why a pending request is not this node's own; nil means that it is and may be approved.
 func Decide(r *certificatesv1.CertificateSigningRequest, e Expect) error {
-	if Decided(r) {
+	if decided(r) {
 		return message.Failed(message.T("it is decided already"))
 	}
 	return foreign(r, e)

@@ -20,8 +20,8 @@ import (
 // Bounds of the folder. Chosen: a landing posts one report and a few faults; /var of a node has gigabytes to spare,
 // and a site without its monitor for a month has no use for what waited.
 const (
-	// MaxItem is the most bytes of one delivery.
-	MaxItem = 16 << 20
+	// maxItem is the most bytes of one delivery.
+	maxItem = 16 << 20
 	maxAll  = 32 << 20 // bytes together
 	maxMany = 64       // deliveries together
 
@@ -50,9 +50,9 @@ type waiting struct {
 // Post lets a delivery wait for the sender, durably. The same content again is no second delivery. Where there is no
 // room, the oldest goes.
 func (o *Outbox) Post(i Item) error {
-	if len(i.Body) > MaxItem {
+	if len(i.Body) > maxItem {
 		return &problem.Problem{
-			Code: "MTR-LRGE", Summary: message.F("The document has %d bytes; a monitor gets %d at most.", len(i.Body), MaxItem),
+			Code: "MTR-LRGE", Summary: message.F("The document has %d bytes; a monitor gets %d at most.", len(i.Body), maxItem),
 			Fix: message.T("Take it along on a stick, or fetch it over SSH."),
 		}
 	}
@@ -155,7 +155,7 @@ func (o *Outbox) list() ([]waiting, error) {
 
 // read returns a delivery. One whose content is not that of its key was damaged on the disk.
 func (o *Outbox) read(w waiting) (i Item, err error) {
-	data, err := o.file(w.name, MaxItem+maxTarget)
+	data, err := o.file(w.name, maxItem+maxTarget)
 	if err != nil {
 		return i, fmt.Errorf("reading a delivery: %w", err)
 	}

@@ -37,18 +37,18 @@ func TestBounds(t *testing.T) {
 	}
 	for fill := range byte(3) {
 		n.now = n.now.Add(time.Second)
-		n.must(n.Post(big(fill, MaxItem)))
+		n.must(n.Post(big(fill, maxItem)))
 		var size int64
 		all, err = n.list()
 		n.must(err)
 		for _, w := range all {
 			size += w.size
 		}
-		if newest := big(fill, MaxItem); size > maxAll || all[len(all)-1].key != newest.key() {
+		if newest := big(fill, maxItem); size > maxAll || all[len(all)-1].key != newest.key() {
 			t.Errorf("after %d large ones %d wait with %d bytes", fill+1, len(all), size)
 		}
 	}
-	if got := problem.From(n.Post(big(9, MaxItem+1))).Code; got != "MTR-LRGE" {
+	if got := problem.From(n.Post(big(9, maxItem+1))).Code; got != "MTR-LRGE" {
 		t.Errorf("code %q", got)
 	}
 	for i := range maxMany {

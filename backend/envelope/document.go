@@ -18,11 +18,11 @@ import (
 const (
 	// Schema is the version of the document that is written and read.
 	Schema = "touchdown.dev/site-media/v1"
-	// PayloadType is what the envelope says of its content; it is signed with it.
-	PayloadType = "application/vnd.touchdown.site-media.v1+json"
+	// payloadType is what the envelope says of its content; it is signed with it.
+	payloadType = "application/vnd.touchdown.site-media.v1+json"
 
-	// MaxEnvelope is the largest envelope in bytes that is read: a site config of 1 MiB, sealed and twice in base64, has 1.8 MiB.
-	MaxEnvelope = 2 << 20
+	// maxEnvelope is the largest envelope in bytes that is read: a site config of 1 MiB, sealed and twice in base64, has 1.8 MiB.
+	maxEnvelope = 2 << 20
 
 	maxSite    = 2 << 20 // bytes of the site config, sealed or not
 	maxSerial  = 64      // characters; DMI tables hold any, makers use up to 20

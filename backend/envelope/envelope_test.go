@@ -156,7 +156,7 @@ func TestWhatIsRefused(t *testing.T) {
 		"signatures":    {"MED-SHPE", changed(t, text, func(e *dsse.Envelope) { e.Signatures = make([]dsse.Signature, 5) }), trust(t, "", public)},
 		"no JSON":       {"MED-SHPE", []byte("kind: SiteConfig"), trust(t, "", public)},
 		"two documents": {"MED-SHPE", append(bytes.Clone(text), text...), trust(t, "", public)},
-		"too large":     {"MED-SHPE", bytes.Repeat([]byte(" "), MaxEnvelope+1), trust(t, "", public)},
+		"too large":     {"MED-SHPE", bytes.Repeat([]byte(" "), maxEnvelope+1), trust(t, "", public)},
 	} {
 		_, _, err := Verify(c.text, c.trust)
 		refused(t, what, err, c.code)
@@ -302,7 +302,7 @@ func TestOpenSSLAgrees(t *testing.T) {
 	payload, _ := e.DecodeB64Payload()
 	signature, _ := base64.StdEncoding.DecodeString(e.Signatures[0].Sig)
 	dir := t.TempDir()
-	for name, data := range map[string][]byte{"key": public, "pae": dsse.PAE(PayloadType, payload), "sig": signature} {
+	for name, data := range map[string][]byte{"key": public, "pae": dsse.PAE(payloadType, payload), "sig": signature} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			t.Fatal(err)
 		}

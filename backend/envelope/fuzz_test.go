@@ -17,7 +17,7 @@ func FuzzVerify(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range []string{string(text), "", "{}", "null", `{"payloadType":"` + PayloadType + `","payload":"e30=","signatures":[]}`, strings.Replace(string(text), `"sig":"`, `"sig":"A`, 1)} {
+	for _, seed := range []string{string(text), "", "{}", "null", `{"payloadType":"` + payloadType + `","payload":"e30=","signatures":[]}`, strings.Replace(string(text), `"sig":"`, `"sig":"A`, 1)} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -22,8 +22,8 @@ const (
 	maxWork       = typedWork
 )
 
-// MinPassphrase is the shortest passphrase that is taken, in characters: what NIST SP 800-63B asks for with one factor. Chosen.
-const MinPassphrase = 15
+// minPassphrase is the shortest passphrase that is taken, in characters: what NIST SP 800-63B asks for with one factor. Chosen.
+const minPassphrase = 15
 
 // Lock is what a site config is sealed with.
 type Lock struct {
@@ -33,8 +33,8 @@ type Lock struct {
 
 // PassphraseLock seals with a passphrase that a person chose.
 func PassphraseLock(passphrase string) (Lock, error) {
-	if n := len([]rune(passphrase)); n < MinPassphrase {
-		return Lock{}, fmt.Errorf("the passphrase has %d characters; use at least %d, several words for example", n, MinPassphrase)
+	if n := len([]rune(passphrase)); n < minPassphrase {
+		return Lock{}, fmt.Errorf("the passphrase has %d characters; use at least %d, several words for example", n, minPassphrase)
 	}
 	return passphraseLock(passphrase, typedWork)
 }

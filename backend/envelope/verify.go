@@ -28,7 +28,7 @@ func Sign(d Document, key SigningKey) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("signing a document: %w", err)
 	}
-	return key.Envelope(PayloadType, payload)
+	return key.Envelope(payloadType, payload)
 }
 
 // Open reads an envelope without asking who signed it, to show what it says of itself. Nothing may be done on its word.
@@ -74,15 +74,15 @@ func open(text []byte) (*dsse.Envelope, []byte, error) {
 	malformed := func(err error) error {
 		return &problem.Problem{Code: "MED-SHPE", Summary: message.T("The file on the medium is not a signed site config of this release."), Fix: message.T("Make it again with touchdown media write."), Err: err}
 	}
-	if len(text) > MaxEnvelope {
-		return nil, nil, malformed(fmt.Errorf("it has %d bytes, more than %d", len(text), MaxEnvelope))
+	if len(text) > maxEnvelope {
+		return nil, nil, malformed(fmt.Errorf("it has %d bytes, more than %d", len(text), maxEnvelope))
 	}
 	var e dsse.Envelope
 	if err := strict(text, &e); err != nil {
 		return nil, nil, malformed(err)
 	}
-	if e.PayloadType != PayloadType {
-		return nil, nil, malformed(fmt.Errorf("its payload is %q, not %s", cut(e.PayloadType), PayloadType))
+	if e.PayloadType != payloadType {
+		return nil, nil, malformed(fmt.Errorf("its payload is %q, not %s", cut(e.PayloadType), payloadType))
 	}
 	payload, err := e.DecodeB64Payload()
 	if err != nil {

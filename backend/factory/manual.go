@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"touchdown/backend/message"
 
@@ -38,6 +39,7 @@ type ManualInstall struct {
 	Idle    func(context.Context) error      // refuses while the engine is at work; asked before anything changes
 	Cluster string                           // the kubeconfig without which the engine does not start
 	Dry     bool                             // only say it
+	Between time.Duration                    // tries of what systemd refuses while jobs of the same units end
 }
 
 // laid has each file and the sums (SHA-256, hex) that it may have from us: two while it is being replaced.
@@ -110,7 +112,7 @@ func (h *ManualInstall) Install(ctx context.Context) error {
 		return err
 	}
 	if len(due) > 0 && !h.Dry {
-		if err := h.Idle(ctx); err != nil {
+		if err := h.rests(ctx); err != nil {
 			return err
 		}
 	}

@@ -191,7 +191,12 @@ func TestHandCut(t *testing.T) {
 		b.Program = []byte("two")
 		root := b.m.Root()
 		b.Host = host.Open(host.Options{
-			Root: root, Log: slog.New(slog.DiscardHandler), Exec: func(context.Context, host.Command) (out, both []byte, err error) { return nil, nil, nil },
+			Root: root, Log: slog.New(slog.DiscardHandler), Exec: func(_ context.Context, c host.Command) (out, both []byte, err error) {
+				if slices.Contains(c.Argv, "is-active") {
+					err = errors.New("exit status 3")
+				}
+				return nil, nil, err
+			},
 			Write: func(_ string, write func([]byte) error, data []byte) error {
 				if writes++; writes > cut {
 					return syscall.EROFS

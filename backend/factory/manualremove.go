@@ -8,16 +8,19 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"touchdown/backend/layout"
 	"touchdown/backend/message"
+	"touchdown/backend/problem"
 )
 
 // lineScript gives a line back to the kernel's messages; it goes last, after the consoles that need it.
 const lineScript = "/usr/local/bin/touchdown-line"
 
 // Uninstall takes away what Install laid. A file that someone changed since stays, and is named. What the work left
-// in the state folder stays too.
+// in the state folder stays too. The record of what was laid goes last: a run that was cut off, or in which something failed, is
+// repeated, and does what is left.
 func (h *ManualInstall) Uninstall(ctx context.Context) error {
 	files, units, err := h.files()
 	if err != nil {
@@ -44,7 +47,7 @@ func (h *ManualInstall) Uninstall(ctx context.Context) error {
 		}
 		return nil
 	}
-	if err := h.Idle(ctx); err != nil {
+	if err := h.rests(ctx); err != nil {
 		return err
 	}
 	// The rest is done even when the line goes on which the command was typed.
@@ -55,10 +58,57 @@ func (h *ManualInstall) Uninstall(ctx context.Context) error {
 	if err := h.remove(ctx, ours); err != nil {
 		return err
 	}
-	if err := h.Host.Remove(layout.Installed); err != nil {
+	if err := h.logIns(ctx); err != nil {
 		return err
 	}
-	return h.logIns(ctx)
+	return h.Host.Remove(layout.Installed)
+}
+
+// rests waits for the jobs of Touchdown's units that systemd has begun, such as the consoles that an update starts again, and refuses while
+// the engine is at work or an update may be.
+func (h *ManualInstall) rests(ctx context.Context) error {
+	if h.active(ctx, layout.TrialUnit+".timer") {
+		return &problem.Problem{
+			Code: "HND-UPDT", Summary: message.T("An update of this node is under way, or was stopped in the middle."),
+			Fix: message.T("Wait for its end, which comes within 5 minutes; then run the same command again."),
+		}
+	}
+	for range mostTries {
+		// A job that does not end is no reason to wait for ever: what it keeps from being done fails below, and tells so.
+		if jobs, err := h.Host.Run(ctx, "systemctl", "list-jobs", "--no-legend", "--plain", "touchdown-*"); err != nil || strings.TrimSpace(jobs) == "" {
+			break
+		}
+		if err := h.pause(ctx); err != nil {
+			return err
+		}
+	}
+	return h.Idle(ctx)
+}
+
+// mostTries bounds what is tried again, and what is waited for.
+const mostTries = 20
+
+func (h *ManualInstall) pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(h.Between):
+		return nil
+	}
+}
+
+// run runs a command that does no harm when it is repeated, and repeats it where it fails. systemctl looks up the units of a pattern first,
+// and fails where one of them ends before it asks for their stop ("not loaded"), or where another job comes in between ("canceled").
+func (h *ManualInstall) run(ctx context.Context, argv ...string) error {
+	for try := 1; ; try++ {
+		_, err := h.Host.Run(ctx, argv...)
+		if err == nil || try == mostTries {
+			return err
+		}
+		if err := h.pause(ctx); err != nil {
+			return err
+		}
+	}
 }
 
 // ours are the files that are as they were laid, in the order in which they go: units, programs. Of the program an update may have made
@@ -79,7 +129,7 @@ func (h *ManualInstall) ours(record laid) ([]string, error) {
 			h.Say("kept          %s: it was changed since it was laid", file)
 		}
 	}
-	for _, file := range []string{layout.PreviousProgram, layout.CandidateProgram} {
+	for _, file := range []string{layout.PreviousProgram, layout.CandidateProgram, layout.CheckedProgram} {
 		if h.Host.Exists(file) {
 			ours = append(ours, file)
 		}
@@ -95,7 +145,7 @@ func (h *ManualInstall) stop(ctx context.Context, units []string) error {
 	}
 	// During a boot a console that is just being opened would start the engine, and so cancel its stop.
 	for _, argv := range [][]string{{"disable"}, {"--job-mode=replace-irreversibly", "stop"}} {
-		if _, err := h.Host.Run(ctx, slices.Concat([]string{"systemctl", "--quiet"}, argv, units)...); err != nil {
+		if err := h.run(ctx, slices.Concat([]string{"systemctl", "--quiet"}, argv, units)...); err != nil {
 			return err
 		}
 	}
@@ -118,11 +168,11 @@ func (h *ManualInstall) remove(ctx context.Context, ours []string) error {
 		}
 		return nil
 	}
-	if err := away(true); err != nil {
+	if err := errors.Join(away(true), h.Host.Remove(layout.TrialDropIn)); err != nil {
 		return err
 	}
 	for _, argv := range [][]string{{"systemctl", "daemon-reload"}, {"systemctl", "stop", "touchdown-console*.service", "touchdown-engine*.service"}} {
-		if _, err := h.Host.Run(ctx, argv...); err != nil {
+		if err := h.run(ctx, argv...); err != nil {
 			return err
 		}
 	}
@@ -131,7 +181,10 @@ func (h *ManualInstall) remove(ctx context.Context, ours []string) error {
 		return err
 	}
 	for _, file := range quiet {
-		if _, err := h.Host.Run(ctx, lineScript, "loud", path.Base(file)); err != nil {
+		if !h.Host.Exists(lineScript) { // someone has removed it: the next boot makes the line loud
+			break
+		}
+		if err := h.run(ctx, lineScript, "loud", path.Base(file)); err != nil {
 			return err
 		}
 	}
@@ -143,7 +196,7 @@ func (h *ManualInstall) remove(ctx context.Context, ours []string) error {
 func (h *ManualInstall) logIns(ctx context.Context) error {
 	h.Say("opening       the machine's own logins")
 	for _, argv := range [][]string{{"stop", "touchdown-login@*.service"}, {"start", "getty.target"}} {
-		if _, err := h.Host.Run(ctx, append([]string{"systemctl", "--no-block"}, argv...)...); err != nil {
+		if err := h.run(ctx, append([]string{"systemctl", "--no-block"}, argv...)...); err != nil {
 			return err
 		}
 	}

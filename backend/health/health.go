@@ -24,7 +24,7 @@ type Options struct {
 	DNS        string                                  // host:port of the cluster's DNS service; "" is what the DNS operator says
 	Prometheus string                                  // host:port of the cluster's Prometheus; "" is that of its pod
 	Site       func(context.Context) []netip.Addr      // the site's name servers, which pods shall reach; nil: nobody asks
-	Pods       string                                  // folder of the pods' network namespaces; "" is PodNetworks
+	Pods       string                                  // folder of the pods' network namespaces; "" is podNetworks
 	Units      func(context.Context) ([]string, error) // the node's failed systemd units; nil: nobody asks
 	Database   func() error                            // why the cluster's database on this node does not start, where it does not; nil: nobody asks
 	OwnTime    bool                                    // the site has no time server: the node keeps its own time, which is no fault

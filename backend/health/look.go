@@ -137,7 +137,7 @@ func (s *State) askOut(ctx context.Context, o Options) {
 	}
 	folder := o.Pods
 	if folder == "" {
-		folder = PodNetworks
+		folder = podNetworks
 	}
 	s.WayOut = askFromPods(ctx, folder, o.Site(ctx))
 }

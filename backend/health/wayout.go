@@ -20,9 +20,9 @@ import (
 	"touchdown/backend/host"
 )
 
-// PodNetworks is where CRI-O keeps the network namespaces of its pods (cri-o/cri-o, pkg/config, NamespacesDir /var/run, and in it
+// podNetworks is where CRI-O keeps the network namespaces of its pods (cri-o/cri-o, pkg/config, NamespacesDir /var/run, and in it
 // netns; 1.27 to 1.34).
-const PodNetworks = "/run/netns"
+const podNetworks = "/run/netns"
 
 // answerTime is how long a name server of the site may take for one of the tries.
 const answerTime, answerTries = 2 * time.Second, 2
@@ -139,7 +139,7 @@ func askOnce(ctx context.Context, server netip.Addr) error {
 func judgeWayOut(s *State) check.Check {
 	c := check.Check{
 		ID: "pod-request", Title: message.T("A pod's request to the site"), Expected: message.T("the site's name server answers pods as it answers the node"),
-		Source: message.F("DNS query from the network namespaces of the pods (%s)", PodNetworks),
+		Source: message.F("DNS query from the network namespaces of the pods (%s)", podNetworks),
 		Fix:    message.T("Look at the check pod-gateway. If it is well: does the site's firewall let the node's address through? Then restart the pod ovnkube-node."),
 	}
 	w := s.WayOut

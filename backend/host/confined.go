@@ -27,8 +27,8 @@ type Confined struct {
 	Time  time.Duration // how long it may run
 }
 
-// ErrConfined is the error of a confined process that was stopped at one of its limits, or fell.
-var ErrConfined = errors.New("the confined process was stopped")
+// errConfined is the error of a confined process that was stopped at one of its limits, or fell.
+var errConfined = errors.New("the confined process was stopped")
 
 // nobody is the user without rights of every Linux (the kernel's overflow user).
 const nobody = 65534
@@ -53,7 +53,7 @@ func (c Confined) Run(ctx context.Context) ([]byte, error) {
 	}()
 	err, ended := await(ctx, done, mercy)
 	if !ended { // what it wrote may still be written to
-		return nil, fmt.Errorf("%w: it cannot be ended, as the device that it reads does not answer: %w", ErrConfined, ctx.Err())
+		return nil, fmt.Errorf("%w: it cannot be ended, as the device that it reads does not answer: %w", errConfined, ctx.Err())
 	}
 	switch {
 	case err == nil && !out.cut:
@@ -64,7 +64,7 @@ func (c Confined) Run(ctx context.Context) ([]byte, error) {
 		err = fmt.Errorf("%w (%w)", ctx.Err(), err)
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(said.kept.String()), "\n")
-	return nil, fmt.Errorf("%w: %w: %s", ErrConfined, err, first)
+	return nil, fmt.Errorf("%w: %w: %s", errConfined, err, first)
 }
 
 // mercy is how long Run waits for a process that is to end. One that waits in the kernel for a device cannot be killed.

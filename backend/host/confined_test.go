@@ -113,7 +113,7 @@ var inside = map[string]func() error{
 		}
 		// It can still be ended.
 		_, err = Confined{Args: []string{"confined-wait"}, Input: input, Most: 1, Time: 300 * time.Millisecond}.Run(context.Background())
-		if !errors.Is(err, ErrConfined) || strings.Contains(fmt.Sprint(err), "cannot be ended") {
+		if !errors.Is(err, errConfined) || strings.Contains(fmt.Sprint(err), "cannot be ended") {
 			return fmt.Errorf("it was not ended: %w", err)
 		}
 		_, err = os.Stdout.Write(out)
@@ -276,7 +276,7 @@ func TestConfinedEnds(t *testing.T) {
 			_, err := run(t, what, limit)
 			// The race detector reports a failed allocation in its own words.
 			said := strings.Replace(fmt.Sprint(err), "ThreadSanitizer failed to allocate", "out of memory", 1)
-			if !errors.Is(err, ErrConfined) || !strings.Contains(said, want) {
+			if !errors.Is(err, errConfined) || !strings.Contains(said, want) {
 				t.Errorf("want %q, got %v", want, err)
 			}
 		})

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -31,7 +32,7 @@ func ReadRegular(path string, limit int64) (head []byte, whole bool, err error) 
 
 // ReadBeneath is ReadRegular for a file below a folder, without links that lead out of it.
 func ReadBeneath(folder, name string, limit int64) (head []byte, whole bool, err error) {
-	root, err := os.OpenRoot(folder)
+	root, err := os.OpenRoot(filepath.Clean(folder) + "/") // the slash refuses a named pipe, whose opening waits for a writer
 	if err != nil {
 		return nil, false, err //nolint:wrapcheck // the caller knows what it reads
 	}

@@ -8,6 +8,12 @@ const (
 	PreviousProgram = Program + ".previous"
 	// CandidateProgram is the one of a release while its engine is being tried.
 	CandidateProgram = Program + ".new"
+	// CheckedProgram is the one of a release while it is only asked for its version.
+	CheckedProgram = Program + ".check"
+	// TrialUnit is the timer that ends the trial of a program, without its suffix: while it runs, an update may be at work. TrialDropIn has
+	// the engine's unit run the program that is tried.
+	TrialUnit   = "touchdown-update-end"
+	TrialDropIn = "/run/systemd/system/" + EngineUnit + ".d/zz-touchdown-update.conf"
 	// EngineUnit keeps the engine of an installed node running.
 	EngineUnit = "touchdown-engine.service"
 	// Run holds what ends with the boot.
@@ -56,9 +62,9 @@ const (
 	// Media is what the node knows of site media: whose signatures it trusts, its own key, which media it has used.
 	Media = State + "/media"
 	// Outbox is where deliveries to the site's monitor wait, with its settings.
-	Outbox = State + "/" + OutboxFolder
-	// OutboxFolder is its name in any state folder.
-	OutboxFolder = "outbox"
+	Outbox = State + "/" + outboxFolder
+	// outboxFolder is its name in any state folder.
+	outboxFolder = "outbox"
 	// ClusterBackup holds the cluster's state from before the cluster was started at its site, below the paths where it belongs.
 	ClusterBackup = State + "/cluster-backup"
 	// Returned has a folder for each time that the node came back to the factory: the records of its job at the site, as its engine kept them.

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"touchdown/backend/kube"
 )
@@ -83,15 +82,6 @@ func (i *Inventory) set(all []Brought) error {
 		i.All = all
 	}
 	return err
-}
-
-// names lists objects, the first few.
-func names(all []string) string {
-	const most = 3
-	if len(all) > most {
-		all = append(slices.Clone(all[:most]), "...")
-	}
-	return strings.Join(all, ", ")
 }
 
 // text is a value of an object's metadata.

@@ -32,8 +32,8 @@ func (b Brought) judge(ctx context.Context, c *kube.Cluster) (why message.Text, 
 	return why, true, err
 }
 
-// adopter is who else keeps the object: its owner, or a tool that applies it, such as one that follows a repository. Those that
-// do not apply it on the API's side leave an annotation.
+// adopter names who else manages the object: its owner, or a tool that applies it, for example from a Git repository. A tool that
+// does not use server-side apply leaves an annotation.
 func adopter(object map[string]any) message.Text {
 	meta, _ := object["metadata"].(map[string]any)
 	annotations, _ := meta["annotations"].(map[string]any)

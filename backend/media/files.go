@@ -17,6 +17,7 @@ import (
 // Volume is a volume on a disk that can be pulled out, as a person chooses a file from it. What its files hold was not read.
 type Volume struct {
 	ID      string // of this volume until it is pulled out
+	Device  string // "sdb1"
 	Name    string // as Medium.Name tells it
 	Files   []File
 	More    bool             // it has more files than are listed
@@ -39,7 +40,7 @@ func (w *Watcher) Volumes(ctx context.Context) ([]Volume, error) {
 	var found []Volume
 	w.each(all, func(d device, within time.Duration) int64 {
 		content, bytes, err := inspectAt(ctx, d.path, within, nil)
-		v := Volume{ID: d.is, Name: d.name}
+		v := Volume{ID: d.is, Device: d.name, Name: d.name}
 		if err != nil {
 			v.Refused = problem.From(err)
 			whole := d.name == d.disk && slices.ContainsFunc(all, func(o device) bool { return o.disk == d.disk && o.name != d.name })
@@ -84,16 +85,12 @@ func (w *Watcher) ReadFile(ctx context.Context, id, path string) (data []byte, o
 
 // ReadFiles reads several files of one volume, as ReadFile does.
 func (w *Watcher) ReadFiles(ctx context.Context, id string, paths ...string) (data [][]byte, on string, err error) {
-	all, err := devices(w.known.machine)
+	from, err := w.socket(id)
 	if err != nil {
 		return nil, "", err
 	}
-	i := slices.IndexFunc(all, func(d device) bool { return d.is == id })
-	if i < 0 {
-		return nil, "", gone(errors.New("its volume is no longer there"))
-	}
 	// The paths come from a console: what is not on the list of files is not found, whatever it looks like.
-	content, _, err := inspectAt(ctx, all[i].path, w.Limits.Time, wants(paths))
+	content, _, err := inspectAt(ctx, from.path, w.Limits.Time, wants(paths))
 	if err != nil {
 		if p := problem.From(err); p.Code == "MED-LRGE" { // as of a medium, which would have to be made again
 			p.Fix = message.F("Check that it is the right file; a file may have %d MiB.", volume.MaxFile>>20)
@@ -110,7 +107,20 @@ func (w *Watcher) ReadFiles(ctx context.Context, id string, paths ...string) (da
 		}
 		data = append(data, e.Data)
 	}
-	return data, cmp.Or(content.Label, all[i].name), nil
+	return data, cmp.Or(content.Label, from.name), nil
+}
+
+// socket is the device of a volume that Volumes listed.
+func (w *Watcher) socket(id string) (device, error) {
+	all, err := devices(w.known.machine)
+	if err != nil {
+		return device{}, err
+	}
+	i := slices.IndexFunc(all, func(d device) bool { return d.is == id })
+	if i < 0 {
+		return device{}, gone(errors.New("its volume is no longer there"))
+	}
+	return all[i], nil
 }
 
 // gone is the problem of a file that was listed and is no longer there.

@@ -31,6 +31,13 @@ const (
 	readerReply  = 8 << 20  // bytes: volume.MaxContent in base64, and the list of files
 )
 
+// reading is what the reading process is told.
+type reading struct {
+	Files wants  `json:"files,omitempty"` // whose content is read
+	Copy  string `json:"copy,omitempty"`  // a large file of the root folder, whose content comes before the reply
+	Most  int64  `json:"most,omitempty"`  // bytes that it may have
+}
+
 // reply is what the reading process answers.
 type reply struct {
 	Content *volume.Content `json:"content,omitempty"`
@@ -122,7 +129,7 @@ func openWithin(within time.Duration, open func() (*os.File, error)) (*os.File, 
 // inspect reads a volume that is open within a time, with the content of the wanted files, and tells how many bytes of it were read. A
 // reader that was stopped counts as the most that a disk may cost, since what it read is not known.
 func inspect(ctx context.Context, device *os.File, within time.Duration, want wants) (content *volume.Content, bytes int64, err error) {
-	ask, err := orderOf(want)
+	ask, err := orderOf(reading{Files: want})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -163,13 +170,18 @@ func Serve(in, ordered *os.File, out io.Writer) error {
 	if err := host.Confine(host.Limits{CPUSeconds: uint64(readerTime / time.Second), Memory: readerMemory}); err != nil {
 		return err
 	}
-	var want wants
-	if err := readOrder(ordered, &want); err != nil {
+	var order reading
+	if err := readOrder(ordered, &order); err != nil {
 		return err
 	}
 	var r reply
 	device := &counted{ReaderAt: in}
-	if r.Content, err = volume.Read(device, size, want.has); err != nil {
+	if order.Copy != "" {
+		err = copyLarge(device, size, order, out)
+	} else {
+		r.Content, err = volume.Read(device, size, order.Files.has)
+	}
+	if err != nil {
 		r.Problem = tellOf(err)
 	}
 	r.Bytes = device.bytes
@@ -181,9 +193,7 @@ func Serve(in, ordered *os.File, out io.Writer) error {
 
 // understand reads a reply. A volume that took the reading process over could have written it, so that it is judged again.
 func understand(out []byte, want wants) (content *volume.Content, bytes int64, err error) {
-	bad := func(err error) (*volume.Content, int64, error) {
-		return nil, unknownBytes, &problem.Problem{Code: "MED-HALT", Summary: message.T("The volume's reader gave an answer that it cannot have found."), Fix: message.T("Do not use the volume, and tell your security contact."), Err: err}
-	}
+	bad := func(err error) (*volume.Content, int64, error) { return nil, unknownBytes, implausible(err) }
 	var r reply
 	if err := strict(out, &r); err != nil {
 		return bad(err)
@@ -201,6 +211,11 @@ func understand(out []byte, want wants) (content *volume.Content, bytes int64, e
 		return bad(err)
 	}
 	return r.Content, r.Bytes, nil
+}
+
+// implausible is the problem of an answer that the reading process has no reason to give.
+func implausible(err error) error {
+	return &problem.Problem{Code: "MED-HALT", Summary: message.T("The volume's reader gave an answer that it cannot have found."), Fix: message.T("Do not use the volume, and tell your security contact."), Err: err}
 }
 
 // strict reads a confined process's answer, without keys that it has no reason to write.

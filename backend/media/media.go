@@ -3,10 +3,12 @@ package media
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"touchdown/backend/envelope"
+	"touchdown/backend/host"
 	"touchdown/backend/media/volume"
 )
 
@@ -49,6 +51,18 @@ func Make(format string, d *envelope.Document, signed []byte) (*volume.Image, er
 		return volume.WriteISO(Label, files)
 	}
 	return nil, fmt.Errorf("there is no format %q, only %s", format, strings.Join(Formats(), " and "))
+}
+
+// releaseLabel is the label of a volume with a release.
+const releaseLabel = "TOUCHDOWN"
+
+// MakeRelease makes the volume of a release of Touchdown, whose files have these names.
+func MakeRelease(files map[string][]byte) (*volume.Image, error) {
+	all := []volume.File{{Name: aboutFile, Data: []byte("This volume holds a release of Touchdown. On a node: touchdown update --from-stick\r\n")}}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		all = append(all, volume.File{Name: name, Data: files[name]})
+	}
+	return volume.WriteLargeISO(releaseLabel, host.MaxFile, all)
 }
 
 // about is for a person who puts the stick into another computer.

@@ -24,9 +24,9 @@ import (
 	"touchdown/backend/problem"
 )
 
-// Port is where a node offers a file. No component of OpenShift listens on it (test/reality.md), and neither the NodePorts
+// port is where a node offers a file. No component of OpenShift listens on it (test/reality.md), and neither the NodePorts
 // (30000-32767) nor the ports that the kernel gives to clients (32768-60999) reach it.
-const Port = 8765
+const port = 8765
 
 // Limits of an offer. Chosen: a bundle of 8 MiB passes a line of 128 kbit/s in 9 minutes, and a person with a laptop needs one.
 const (
@@ -136,7 +136,7 @@ func open(ctx context.Context, o Options, limits limits) (*Offer, error) {
 		return nil, NoAddress(nil)
 	}
 	if o.Port == 0 {
-		o.Port = Port
+		o.Port = port
 	}
 	f := &Offer{o: o, code: newCode(), limits: limits, conns: map[net.Conn]struct{}{}, ends: time.Now().Add(o.Life)}
 	f.view = View{Name: o.Name, Bytes: int64(len(o.Data)), SHA256: fmt.Sprintf("%x", sha256.Sum256(o.Data))}

@@ -20,9 +20,9 @@ const (
 	ntpTries = 2
 	ntpWait  = 1200 * time.Millisecond // for one try
 
-	// ClockWarn is from where on a clock is told to be wrong. Kerberos gives up there, and below it certificates and
+	// clockWarn is from where on a clock is told to be wrong. Kerberos gives up there, and below it certificates and
 	// tokens of a cluster still work.
-	ClockWarn = 5 * time.Minute
+	clockWarn = 5 * time.Minute
 
 	// disagree is how far two time servers may be apart before neither is believed.
 	disagree = time.Minute
@@ -101,7 +101,7 @@ func (k *clocks) judgeSources() {
 	for i, s := range k.sources {
 		c := check.Check{
 			ID: fmt.Sprintf("net-ntp-%d", i+1), Title: message.F("Time server %s", s.name),
-			Expected: message.F("an answer, and less than %s between its clock and this machine's", span(ClockWarn)),
+			Expected: message.F("an answer, and less than %s between its clock and this machine's", span(clockWarn)),
 		}
 		k.judgeSource(&c, s)
 		k.say(c)
@@ -141,7 +141,7 @@ func (k *clocks) judgeSource(c *check.Check, s *source) {
 	case k.trusted() == nil:
 		c.Observed = message.F("The time servers contradict each other; this one says %s.", s.response.Time.UTC().Format(clockFormat))
 		c.Fix = message.T("Compare with a watch (UTC) and leave out the server that is wrong.")
-	case offset.Abs() > ClockWarn:
+	case offset.Abs() > clockWarn:
 		now := k.t.Now()
 		c.Observed = message.F("This machine's clock says %s, the time server says %s: they differ by %s.",
 			now.UTC().Format(clockFormat), now.Add(offset).UTC().Format(clockFormat), span(offset.Abs()))

@@ -30,6 +30,7 @@ type Change struct {
 	Engine bool                                              // a unit of this machine runs the engine
 	Answer func(context.Context) (version string, err error) // waits for the first answer of an engine that was just started
 	Say    func(format string, args ...any)
+	Older  bool // To takes an older release, too
 
 	unended bool // the last try to end the trial has failed
 }
@@ -47,7 +48,11 @@ func (c *Change) To(ctx context.Context, r *Release) error {
 		if err := c.Node.WriteFile(layout.CandidateProgram, r.program, 0o755); err != nil {
 			return err
 		}
-		err := c.try(ctx, layout.CandidateProgram, func() error {
+		err := c.newer(ctx)
+		if err != nil {
+			return errors.Join(err, c.Node.Remove(layout.CandidateProgram))
+		}
+		err = c.try(ctx, layout.CandidateProgram, func() error {
 			if err := c.Node.WriteFile(layout.PreviousProgram, have, 0o755); err != nil {
 				return err
 			}
@@ -63,12 +68,28 @@ func (c *Change) To(ctx context.Context, r *Release) error {
 	})
 }
 
+// newer refuses a candidate that is older than the node's program (UPD-PAST). A program of the node that does not start has no version.
+func (c *Change) newer(ctx context.Context) error {
+	if c.Older {
+		return nil
+	}
+	says, err := versionOf(ctx, c.Node, layout.CandidateProgram)
+	if err != nil {
+		return err
+	}
+	has, err := versionOf(ctx, c.Node, layout.Program)
+	if err != nil {
+		return nil
+	}
+	return past(says, has)
+}
+
 // Back gives the node the program before, and keeps the other one, so that a second Back undoes the first (UPD-FRST where there is none).
 func (c *Change) Back(ctx context.Context) error {
 	if _, err := c.Node.ReadFile(layout.PreviousProgram); errors.Is(err, fs.ErrNotExist) {
 		return &problem.Problem{
 			Code: "UPD-FRST", Summary: message.T("This node has had no other program yet: there is none to go back to."),
-			Fix: message.T("An older release is installed like a newer one: touchdown update FOLDER."), Err: err,
+			Fix: message.T("An older release is installed with touchdown update FOLDER --older."), Err: err,
 		}
 	}
 	return c.alone(ctx, func() error { return c.try(ctx, layout.PreviousProgram, c.swap) })

@@ -13,9 +13,9 @@ import (
 const (
 	// dropIn has the engine's unit run another file. It comes behind all other drop-ins by its name. The Machine Config Operator looks at
 	// files below /etc that it has laid, and not at this one.
-	dropIn = "/run/systemd/system/" + layout.EngineUnit + ".d/zz-touchdown-update.conf"
+	dropIn = layout.TrialDropIn
 	// endUnit is the timer that ends a trial, and the service that it starts. Both are in systemd's memory alone.
-	endUnit = "touchdown-update-end"
+	endUnit = layout.TrialUnit
 	// endAfter is long enough for two programs on a slow disk, an engine that does not stop, and the first answers, in seconds.
 	endAfter = "300"
 	// endScript is what `end` does, for a shell: which program is in place then, and what it can, is not known. The drop-in may be gone

@@ -32,9 +32,6 @@ const (
 	mostProgram   = host.MaxFile
 )
 
-// checked is where the program of a release lies for a look without a change.
-const checked = layout.Program + ".check"
-
 // Release is the program of a release whose signature holds.
 type Release struct {
 	Signer  string // the id of the key that signed it
@@ -47,14 +44,23 @@ type Keys struct {
 	Media    *envelope.Trust // good for no release, whatever else may say that they are
 }
 
+// Files are the names of those that make a release, beside each other.
+func Files() []string { return []string{programFile, sumsFile, signatureFile} }
+
 // Read reads the release in a folder. Nothing of it counts that no key for releases has signed (UPD-SGN, UPD-NKEY, UPD-MKEY, UPD-SUM;
 // UPD-READ where a file is missing).
 func Read(folder string, keys Keys) (*Release, error) {
-	sums, err := read(folder, sumsFile, mostSums)
+	return From(folder, keys, func(name string, most int64) ([]byte, error) { return read(folder, name, most) })
+}
+
+// From reads a release from another place, a volume say, as Read does. What read returns is what is judged and what is installed: it is
+// called once for each file, for the program only when the signature holds.
+func From(folder string, keys Keys, read func(name string, most int64) ([]byte, error)) (*Release, error) {
+	sums, err := read(sumsFile, mostSums)
 	if err != nil {
 		return nil, err
 	}
-	signature, err := read(folder, signatureFile, mostSignature)
+	signature, err := read(signatureFile, mostSignature)
 	if err != nil {
 		return nil, err
 	}
@@ -62,17 +68,39 @@ func Read(folder string, keys Keys) (*Release, error) {
 	if err != nil {
 		return nil, err
 	}
-	program, err := read(folder, programFile, mostProgram)
+	program, err := read(programFile, mostProgram)
 	if err != nil {
 		return nil, err
 	}
+	if err := whole(folder, sums, program); err != nil {
+		return nil, err
+	}
+	return &Release{signer, program}, nil
+}
+
+// Unsigned reads the files of a release in a folder, for a medium: whether the program is the one of the check sums, and not who signed
+// them, which the node judges.
+func Unsigned(folder string) (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for name, most := range map[string]int64{programFile: mostProgram, sumsFile: mostSums, signatureFile: mostSignature} {
+		data, err := read(folder, name, most)
+		if err != nil {
+			return nil, err
+		}
+		files[name] = data
+	}
+	return files, whole(folder, files[sumsFile], files[programFile])
+}
+
+// whole refuses a program that is not the one of the check sums.
+func whole(folder string, sums, program []byte) error {
 	if want, found := sumOf(sums, programFile); !found || want != sha256.Sum256(program) {
-		return nil, &problem.Problem{
+		return &problem.Problem{
 			Code: "UPD-SUM", Summary: message.F("The program in %s is not the one that the release was signed for.", folder),
 			Fix: message.T("Copy the release again, whole: the copy is damaged, or someone has exchanged the program."),
 		}
 	}
-	return &Release{signer, program}, nil
+	return nil
 }
 
 // signer is the key that has signed a release.
@@ -136,13 +164,19 @@ func (r *Release) Is(n Node) bool {
 	return err == nil && bytes.Equal(have, r.program)
 }
 
-// Try has the program tell its version on this machine, and changes nothing (UPD-STRT).
-func (r *Release) Try(ctx context.Context, n Node) (version string, err error) {
-	if err := n.WriteFile(checked, r.program, 0o755); err != nil {
+// Try has the program tell its version on this machine, and changes nothing (UPD-STRT; UPD-PAST where it is older than the node's).
+func (r *Release) Try(ctx context.Context, n Node, older bool) (version string, err error) {
+	if err := n.WriteFile(layout.CheckedProgram, r.program, 0o755); err != nil {
 		return "", err
 	}
-	version, err = versionOf(ctx, n, checked)
-	return version, errors.Join(err, n.Remove(checked))
+	version, err = versionOf(ctx, n, layout.CheckedProgram)
+	if has, wrong := versionOf(ctx, n, layout.Program); err == nil && wrong == nil && !older {
+		err = past(version, has)
+	}
+	if err := errors.Join(err, n.Remove(layout.CheckedProgram)); err != nil {
+		return "", err
+	}
+	return version, nil
 }
 
 func versionOf(ctx context.Context, n Node, file string) (string, error) {

@@ -172,7 +172,7 @@ func TestForthAndBack(t *testing.T) {
 			t.Errorf("%s: %q, before it %q", when, got, b.Content(layout.PreviousProgram))
 		}
 	}
-	if said, err := r.Try(t.Context(), b); err != nil || said != "touchdown two" {
+	if said, err := r.Try(t.Context(), b, false); err != nil || said != "touchdown two" {
 		t.Errorf("tried: %q, %v", said, err)
 	}
 	is("after a look", "one", "")

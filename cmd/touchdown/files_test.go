@@ -27,13 +27,13 @@ var givenFiles = []string{
 	"media show GOOD --trust PUB --revoked FILE", "media show GOOD --secret-file FILE", "check cluster --kubeconfig FILE",
 	"media write -f FILE --any-serial --key KEY OUT", "media write -f GOOD --any-serial --key FILE OUT",
 	"media write -f GOOD --any-serial --key KEY --passphrase-file FILE OUT", "media write -f GOOD --any-serial --key KEY --revoked FILE OUT",
-	"media write --table FILE --key KEY --out OUT",
+	"media write --table FILE --key KEY --out OUT", "media write --release FILE OUT",
 	"report bundle --read FILE", "report export FILE", "report diff FILE FILE", "report verify FILE", "report verify GOOD --previous FILE", "report verify GOOD --second-key FILE", "report verify GOOD --key FILE", "report verify GOOD --ledger FILE",
 	"report countersign FILE --key KEY --out OUT", "site validate FILE", "site import FILE",
 }
 
 // notRead are the flags with a text that names no file which is read.
-var notRead = strings.Fields("since output socket state out snapshot serial returned from node format recipient new-passphrase by waive reason address list-file stick serve " +
+var notRead = strings.Fields("since output socket state out snapshot serial returned from node format recipient new-passphrase by waive reason address list-file stick from-stick serve " +
 	"shared-identity burn-in karg-append karg-delete karg-replace " +
 	"install-disk install-overwrite install-karg-append install-karg-delete install-program install-program-hash console color language template")
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"touchdown/backend/message"
 
@@ -52,7 +53,8 @@ func (c installCommands) uninstall() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "uninstall", Short: "Take away what install laid", Args: cobra.NoArgs,
 		Long: `Uninstall stops the engine and the consoles, removes the files that install laid, and gives the lines back to the
-machine's own logins. A file that was changed since stays, and is named. While work is under way nothing is removed.
+machine's own logins. A file that was changed since stays, and is named. While work or an update is under way nothing is
+removed. A run that was cut off, or in which something failed, is repeated, and does what is left.
 Answers, journal, report and the saved originals stay in ` + layout.State + `: with them another install goes on where
 this one was. --purge removes them too; then nothing of the job can be undone any more.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -90,7 +92,7 @@ func (c installCommands) manualInstall(cmd *cobra.Command, dry bool) (*factory.M
 	return &factory.ManualInstall{
 		Host: host.Open(host.Options{Root: c.hooks.root, NoPower: true, Log: slog.New(slog.DiscardHandler)}), Program: program, Cluster: defaultKubeconfig, Dry: dry,
 		Say:  func(format string, args ...any) { fmt.Fprintf(printed(cmd), format+"\n", args...) },
-		Idle: func(ctx context.Context) error { return c.idle(ctx, cmd) },
+		Idle: func(ctx context.Context) error { return c.idle(ctx, cmd) }, Between: 500 * time.Millisecond,
 	}, nil
 }
 
@@ -98,8 +100,9 @@ func (c installCommands) manualInstall(cmd *cobra.Command, dry bool) (*factory.M
 func (c installCommands) idle(ctx context.Context, cmd *cobra.Command) error {
 	engine := c.client()
 	if err := c.wake(ctx, complaints(cmd), engine); errors.Is(err, session.ErrNoEngine) {
-		if _, gone := os.Stat(filepath.Join(c.engine.state, layout.JournalFile)); errors.Is(gone, os.ErrNotExist) {
-			return nil // nothing was ever begun here
+		machine := host.Open(host.Options{Root: c.hooks.root})
+		if _, gone := os.Stat(filepath.Join(c.engine.state, layout.JournalFile)); errors.Is(gone, os.ErrNotExist) || !c.installed(machine) {
+			return nil // nothing was ever begun here, or nothing starts the engine: an uninstall came to this, and had asked before
 		}
 		return &problem.Problem{
 			Code: "HND-DUMB", Summary: message.T("The engine does not answer, so it is not known whether work is under way."),

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"touchdown/backend/envelope"
 	"touchdown/backend/media"
@@ -18,7 +20,7 @@ import (
 type mediaFlags struct {
 	file, serial, key, format, revoked       string
 	passphraseFile, newPassphrase, recipient string
-	table, out                               string
+	table, out, release                      string
 	anySerial, unattended, keep              bool
 	force, fixedDisk                         bool
 }
@@ -37,18 +39,28 @@ site config without secrets may go unsealed.
 After the landing the node overwrites the site config on a stick with FAT. It stays there with --keep, on a medium for any
 machine (--any-serial), which others need, and on an ISO9660 image.
 
+With --release the medium brings no site config but the release of Touchdown in a folder: program, check sums and signature. It is
+always an ISO9660 image; a stick with FAT onto which these three files were copied will do as well. A node takes it with
+touchdown update --from-stick, when it trusts the key that signed the release; keys for media have no part in it.
+
 With --table it makes many, one file for each line, in the folder --out. The table is CSV: the first line names the columns,
 of which "serial" must be there, "recipient" may be, and all others are paths of the site config such as spec.hostname; an
 empty cell leaves the value of -f. Without a recipient a line gets its own passphrase, in OUT/passphrases.csv, which --force
 overwrites only if all its machines are in the table. --table can also be a folder of site configs, SERIAL.yaml each.`,
 		Example: `  touchdown media write -f site.yaml --serial SN0042 --key factory.key --new-passphrase passphrase.txt /dev/sdb
   touchdown media write -f site.yaml --serial SN0042 --key factory.key --recipient age1... --unattended SN0042.img
-  touchdown media write -f common.yaml --table sites.csv --key factory.key --format iso9660 --out media`,
+  touchdown media write -f common.yaml --table sites.csv --key factory.key --format iso9660 --out media
+  touchdown media write --release .cache/release /dev/sdb`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(args); err != nil {
+			if err := f.check(cmd, args); err != nil {
 				return err
 			}
-			if f.table != "" {
+			switch {
+			case f.release != "":
+				said, err := f.writeRelease(args[0])
+				fmt.Fprint(printed(cmd), said)
+				return err
+			case f.table != "":
 				return f.writeTable(cmd)
 			}
 			return f.writeOne(cmd, args[0])
@@ -68,6 +80,7 @@ overwrites only if all its machines are in the table. --table can also be a fold
 	flags.StringVar(&f.format, "format", volume.FAT, strings.Join(media.Formats(), " or "))
 	flags.BoolVar(&f.force, "force", false, "overwrite what TARGET holds")
 	flags.BoolVar(&f.fixedDisk, "fixed-disk", false, "TARGET may be a disk that is neither removable nor on USB")
+	flags.StringVar(&f.release, "release", "", "write the release in this folder, as make release KEY=FILE makes it, and no site config")
 	flags.StringVar(&f.table, "table", "", "make many: a CSV file, or a folder of site configs")
 	flags.StringVar(&f.out, "out", "", "with --table: the folder for the images, which is made")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(media.Formats(), cobra.ShellCompDirectiveNoFileComp))
@@ -75,7 +88,10 @@ overwrites only if all its machines are in the table. --table can also be a fold
 }
 
 // check refuses flags that contradict each other.
-func (f *mediaFlags) check(args []string) error {
+func (f *mediaFlags) check(cmd *cobra.Command, args []string) error {
+	if f.release != "" {
+		return checkRelease(cmd, args)
+	}
 	one := f.serial != "" || f.anySerial || f.passphraseFile != "" || f.newPassphrase != "" || f.recipient != "" || f.fixedDisk
 	seals := 0
 	for _, s := range []string{f.passphraseFile, f.newPassphrase, f.recipient} {
@@ -106,6 +122,20 @@ func (f *mediaFlags) check(args []string) error {
 		return usage(errors.New("--unattended needs --serial: such a medium must not start on another machine"))
 	}
 	return nil
+}
+
+// checkRelease refuses flags that have no part in a release: a key of media above all.
+func checkRelease(cmd *cobra.Command, args []string) error {
+	var wrong error
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		if !slices.Contains([]string{"release", "force", "fixed-disk"}, flag.Name) && cmd.LocalNonPersistentFlags().Lookup(flag.Name) != nil {
+			wrong = usage(fmt.Errorf("--%s has no part in a release, which `make release KEY=FILE` signs; --release takes only --force and --fixed-disk", flag.Name))
+		}
+	})
+	if wrong == nil && len(args) == 0 {
+		wrong = usage(errors.New("TARGET is missing: a block device such as /dev/sdb, or a file"))
+	}
+	return wrong
 }
 
 func (f *mediaFlags) writeOne(cmd *cobra.Command, target string) error {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,16 +27,20 @@ type updating struct {
 	cmd       *cobra.Command
 	machine   *host.Machine
 	key       string
+	stick     string // "sdb1", anyStick, or "" for a folder
 	back, dry bool
+	older     bool
 }
 
 func updateCommand(c *connection) *cobra.Command {
 	u := &updating{connection: c}
 	cmd := &cobra.Command{
-		Use: "update [FOLDER]", Short: "Replace Touchdown on this node by a signed release, or go back to the one before", Args: cobra.MaximumNArgs(1),
+		Use: "update [FOLDER | --from-stick]", Short: "Replace Touchdown on this node by a signed release, or go back to the one before", Args: cobra.MaximumNArgs(1),
 		Long: `Update takes the program out of a folder with a release: touchdown, SHA256SUMS and SHA256SUMS.sig, as
 "make release KEY=FILE" makes them. The signature has to be of a key that this node trusts for releases (touchdown factory
---release-key), or of the one that --key names; a key for site media signs none. First the engine's unit runs the new program
+--release-key), or of the one that --key names; a key for site media signs none. With --from-stick these files are on the stick in
+the machine, which is read without mounting it, by a process without privileges; touchdown media write --release makes one. A
+release that is older than the node's program is refused without --older. First the engine's unit runs the new program
 beside the node's own; only when that engine has answered does the program take the place of
 ` + layout.Program + `, and engine and consoles are started again with it.
 Journal, answers, originals and report stay. Nothing of the network, the cluster and the units is touched.
@@ -46,29 +51,49 @@ command itself is killed, systemd ends the trial within 5 minutes. In each case 
 
 --back goes back to the program before, which stays on the node, in the same way. While work is under way nothing is
 replaced.`,
-		Example: `  mkdir -p /run/release; mount -o ro,nosuid,nodev,noexec /dev/sdb1 /run/release
-  touchdown update /run/release
+		Example: `  touchdown update --from-stick
+  touchdown update /var/tmp/release --dry-run
   touchdown update --back`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			u.cmd, u.machine = cmd, host.Open(host.Options{Root: c.hooks.root, NoPower: true, Log: slog.New(slog.DiscardHandler)})
 			switch {
-			case u.back && (len(args) > 0 || u.key != ""):
+			case u.back && (len(args) > 0 || u.key != "" || u.stick != "" || u.older):
 				return usage(errors.New("--back needs no release: the program before is on the node"))
-			case !u.back && len(args) == 0:
-				return usage(errors.New("name the folder with the release, or give --back"))
 			case u.back:
 				return u.goBack(cmd.Context())
+			case len(args) == 0 && u.stick == "":
+				return usage(errors.New("name the folder with the release, or give --from-stick or --back"))
+			case len(args) > 0 && u.stick != "":
+				return usage(fmt.Errorf("give the folder or --from-stick; a volume is named with --from-stick=%s", args[0]))
 			}
-			return u.install(cmd.Context(), args[0])
+			return u.install(cmd.Context(), args)
 		},
 	}
 	cmd.Flags().StringVar(&u.key, "key", "", "public half of the key that signed the release (PEM, from touchdown media keygen --release), in place of those that the node trusts")
+	cmd.Flags().StringVar(&u.stick, "from-stick", "", "take the release from the stick in the machine; =sdb1: from that volume")
+	cmd.Flags().Lookup("from-stick").NoOptDefVal = anyStick
+	cmd.Flags().BoolVar(&u.older, "older", false, "install a release that is older than the program of the node, too")
 	cmd.Flags().BoolVar(&u.back, "back", false, "go back to the program before")
 	cmd.Flags().BoolVar(&u.dry, "dry-run", false, "check signature and program, and change nothing")
 	return cmd
 }
 
-func (u *updating) install(ctx context.Context, folder string) error {
+// anyStick is --from-stick without a name.
+const anyStick = "*"
+
+// release reads the release that was asked for.
+func (u *updating) release(ctx context.Context, args []string, keys update.Keys) (*update.Release, error) {
+	if u.stick != "" {
+		return u.fromStick(ctx, strings.TrimPrefix(u.stick, anyStick), keys)
+	}
+	folder, err := filepath.Abs(args[0])
+	if err != nil {
+		return nil, fmt.Errorf("finding the folder of the release: %w", err)
+	}
+	return update.Read(folder, keys)
+}
+
+func (u *updating) install(ctx context.Context, args []string) error {
 	if err := u.here(); err != nil {
 		return err
 	}
@@ -76,11 +101,7 @@ func (u *updating) install(ctx context.Context, folder string) error {
 	if err != nil {
 		return err
 	}
-	folder, err = filepath.Abs(folder)
-	if err != nil {
-		return fmt.Errorf("finding the folder of the release: %w", err)
-	}
-	release, err := update.Read(folder, keys)
+	release, err := u.release(ctx, args, keys)
 	if err != nil {
 		return err
 	}
@@ -90,7 +111,7 @@ func (u *updating) install(ctx context.Context, folder string) error {
 		u.say("This node has that program already. Nothing was changed.")
 		return nil
 	case u.dry:
-		said, err := release.Try(ctx, u.machine)
+		said, err := release.Try(ctx, u.machine, u.older)
 		if err == nil {
 			u.say("The program starts here: %s\nNothing was changed.", said)
 		}
@@ -123,7 +144,7 @@ func (u *updating) change(ctx context.Context, to func(*update.Change) error) er
 	if err := u.rests(ctx); err != nil {
 		return err
 	}
-	c := &update.Change{Node: u.machine, Engine: u.installed(u.machine), Answer: u.answer, Say: u.say}
+	c := &update.Change{Node: u.machine, Engine: u.installed(u.machine), Answer: u.answer, Say: u.say, Older: u.older}
 	if err := to(c); err != nil || !c.Engine {
 		return err
 	}

@@ -110,8 +110,8 @@ func DNSServers(s string) error {
 	})
 }
 
-// DNSSearch reports what is wrong with the list of search domains.
-func DNSSearch(s string) error {
+// dNSSearch reports what is wrong with the list of search domains.
+func dNSSearch(s string) error {
 	return eachOf(s, maxSearch, func(domain string) *Error { return dnsName(domain, "example.com") })
 }
 

@@ -13,10 +13,6 @@ const (
 	APIVersion = "touchdown.dev/v1alpha1"
 	// Kind is the kind of the document.
 	Kind = "SiteConfig"
-	// DefaultStabilityWindow is how long a cluster has to stay healthy when the document does not say.
-	DefaultStabilityWindow = 2 * time.Minute
-	// DefaultWatchdog is how long a landing may go without progress when the document does not say.
-	DefaultWatchdog = 30 * time.Minute
 )
 
 // Origins of a value, as kept in Config.Sources; a value that was read from a file has the origin "file NAME".

@@ -215,7 +215,7 @@ func TestSecretsComeBack(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	c := New()
 	p := c.Spec.Policy
-	if !p.AllowReboot || !p.RollbackOnFailure || p.KeepGoingOnWarnings || p.StabilityWindow != DefaultStabilityWindow {
+	if !p.AllowReboot || !p.RollbackOnFailure || p.KeepGoingOnWarnings || p.StabilityWindow != 2*time.Minute {
 		t.Errorf("got %+v", p)
 	}
 	for _, item := range Schema() {

@@ -26,8 +26,8 @@ const (
 	maxWatchdog = 4 * time.Hour
 )
 
-// SiteName reports what is wrong with a label of a site.
-func SiteName(s string) error {
+// siteName reports what is wrong with a label of a site.
+func siteName(s string) error {
 	if f := dnsName(s, "store-0042"); f != nil {
 		return f
 	}
@@ -98,8 +98,8 @@ func hostname(s string) error {
 	return nil
 }
 
-// StabilityWindow reports what is wrong with the time that a cluster has to stay healthy.
-func StabilityWindow(s string) error {
+// stabilityWindow reports what is wrong with the time that a cluster has to stay healthy.
+func stabilityWindow(s string) error {
 	if f := parseableDuration(s); f != nil {
 		return f
 	}
@@ -109,8 +109,8 @@ func StabilityWindow(s string) error {
 	return nil
 }
 
-// Watchdog reports what is wrong with the time that a landing may go without progress.
-func Watchdog(s string) error {
+// watchdog reports what is wrong with the time that a landing may go without progress.
+func watchdog(s string) error {
 	if f := parseableDuration(s); f != nil {
 		return f
 	}
@@ -128,8 +128,8 @@ func UTC(s string) error {
 	return nil
 }
 
-// QuestionID reports what is wrong with the id of a question.
-func QuestionID(s string) error {
+// questionID reports what is wrong with the id of a question.
+func questionID(s string) error {
 	if len(validation.IsDNS1123Label(s)) > 0 {
 		return fault(message.T("use the id that the question shows, for example keep-network"), message.T("is not the id of a question"))
 	}

@@ -97,5 +97,5 @@ func (v *judge) authorities(path, bundle string) {
 	if i := slices.IndexFunc(cas, func(c *x509.Certificate) bool { return !c.IsCA }); i >= 0 {
 		v.warn(path, fault(message.T("give the certificate of the authority"), message.F("holds a certificate that is no authority, number %d", i+1)))
 	}
-	v.dates(path, cas)
+	dates(v, path, cas)
 }

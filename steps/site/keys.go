@@ -15,9 +15,9 @@ import (
 // maxKeyCount is more people than have to log in to one node. Chosen.
 const maxKeyCount = 100
 
-// SSHKeys reports what is wrong with a text of public SSH keys, one a line. Its errors never hold any of it, since a
+// sshKeys reports what is wrong with a text of public SSH keys, one a line. Its errors never hold any of it, since a
 // private key may have been given by mistake.
-func SSHKeys(s string) error {
+func sshKeys(s string) error {
 	if block, _ := pem.Decode([]byte(s)); block != nil || strings.Contains(s, "---- BEGIN SSH2") {
 		return fault(message.T("convert it with ssh-keygen -i, to a line that starts with ssh- or ecdsa-"), message.T("is not in the form of an authorized_keys file"))
 	}

@@ -22,11 +22,11 @@ func Load(name string) (*Config, error) {
 		return nil, Errors{{File: filepath.Base(name), Msg: message.F("cannot be read: %s", cause(err))}}
 	}
 	defer func() { _ = root.Close() }()
-	return LoadFS(unwaiting{root}, filepath.Base(name))
+	return loadFS(unwaiting{root}, filepath.Base(name))
 }
 
-// LoadFS reads the document of that name; the files that it names are read in its folder.
-func LoadFS(files fs.FS, name string) (*Config, error) {
+// loadFS reads the document of that name; the files that it names are read in its folder.
+func loadFS(files fs.FS, name string) (*Config, error) {
 	base := path.Base(name)
 	data, f := readLimited(files, name, maxDocument)
 	if f != nil {

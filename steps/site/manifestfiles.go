@@ -115,6 +115,9 @@ func manifestsAt(files fs.FS, name string, most int) (all []ManifestFile, f *Err
 	names := []string{name}
 	if files != nil && fs.ValidPath(path.Clean(name)) {
 		if info, err := fs.Stat(files, path.Clean(name)); err == nil && info.IsDir() {
+			if path.Clean(name) == "." {
+				return nil, fault(message.T("put the objects into a separate folder, and write its name"), message.T("names the folder that holds the site config itself, with all that lies beside it"))
+			}
 			entries, err := fs.ReadDir(files, path.Clean(name))
 			if err != nil {
 				return nil, fault(message.Text{}, message.F("the folder %s cannot be read: %s", shown(name), cause(err)))

@@ -65,6 +65,9 @@ func TestWrongManifestFiles(t *testing.T) {
 		"large.yaml":  {Data: []byte("# " + strings.Repeat("x", maxManifests-200) + "\n" + crds)},
 		"large2.yaml": {Data: []byte("# " + strings.Repeat("x", 300) + "\n" + agent)},
 	}
+	for _, name := range []string{"site.yaml", "self/site.yaml"} {
+		files[name] = &fstest.MapFile{Data: naming("self")}
+	}
 	for i := range mostManifests + 1 {
 		files["many/"+strings.Repeat("a", i+1)+".yaml"] = &fstest.MapFile{Data: []byte(agent)}
 	}
@@ -80,6 +83,10 @@ func TestWrongManifestFiles(t *testing.T) {
 		"hub":                        `the folder "hub" has no file whose name ends with`,
 		"[half.yaml, half2.yaml]":    "more than the 100 objects",
 		"[large.yaml, large2.yaml]":  "files that are together larger than 256 KiB",
+		".":                          "site.yaml:3:56: spec.manifestsFile: names the folder that holds the site config itself",
+		"[crds.yaml, hub/../]":       "names the folder that holds the site config itself",
+		"site.yaml":                  `the file "site.yaml" has a site config (SiteConfig), which is no object of the cluster`,
+		"self":                       `the file "self/site.yaml" has a site config (SiteConfig), which is no object of the cluster`,
 		"many":                       "names more than the 100 files",
 		"[crds.yaml, ../x.yaml]":     "leads out of the document's folder",
 		"[crds.yaml, /etc]":          "leads out of the document's folder",

@@ -94,14 +94,14 @@ func clusterOwned(name string) bool {
 		strings.HasPrefix(name, "ovn-k8s-") || strings.HasPrefix(name, "patch-br-")
 }
 
-// BondMode reports what is wrong with the mode of a bond.
-func BondMode(s string) error { return oneOf(s, bondModes) }
+// bondMode reports what is wrong with the mode of a bond.
+func bondMode(s string) error { return oneOf(s, bondModes) }
 
-// IPv4Method reports what is wrong with the way to an IPv4 address.
-func IPv4Method(s string) error { return oneOf(s, ipv4Methods) }
+// ipv4Method reports what is wrong with the way to an IPv4 address.
+func ipv4Method(s string) error { return oneOf(s, ipv4Methods) }
 
-// IPv6Method reports what is wrong with the way to an IPv6 address.
-func IPv6Method(s string) error { return oneOf(s, ipv6Methods) }
+// ipv6Method reports what is wrong with the way to an IPv6 address.
+func ipv6Method(s string) error { return oneOf(s, ipv6Methods) }
 
 func oneOf(s string, choices []string) error {
 	if !slices.Contains(choices, s) {

@@ -77,7 +77,7 @@ func resolver(root *yaml.Node) *Error {
 		fix   message.Text
 	}{
 		{"server", maxDNSServers, DNSServers, message.T("write the address of a name server of the site, like 198.51.100.53")},
-		{"search", maxSearch, DNSSearch, message.T("write a domain like example.com")},
+		{"search", maxSearch, dNSSearch, message.T("write a domain like example.com")},
 	} {
 		found := items(config, list.key)
 		if len(found) > list.most {

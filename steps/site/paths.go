@@ -152,7 +152,7 @@ func (e *entry) matches(path string) bool {
 		return e.Path == path
 	}
 	id, found := strings.CutPrefix(path, answers)
-	return found && QuestionID(id) == nil
+	return found && questionID(id) == nil
 }
 
 func unknownPath(path string) *Error {

@@ -34,10 +34,10 @@ func percent(s string) string {
 	return b.String()
 }
 
-// HTTPProxyURL is ProxyURL for the proxy of plain HTTP, which OpenShift takes by http:// alone: with another scheme its network operator
+// httpProxyURL is proxyURL for the proxy of plain HTTP, which OpenShift takes by http:// alone: with another scheme its network operator
 // refuses the proxy as a whole (openshift/cluster-network-operator 2a6a57fef, pkg/controller/proxyconfig/validation.go).
-func HTTPProxyURL(s string) error {
-	if err := ProxyURL(s); err != nil {
+func httpProxyURL(s string) error {
+	if err := proxyURL(s); err != nil {
 		return err
 	}
 	if strings.HasPrefix(s, "https://") {
@@ -46,9 +46,9 @@ func HTTPProxyURL(s string) error {
 	return nil
 }
 
-// ProxyURL reports what is wrong with the URL of a proxy. Its errors hold no more of it than one
+// proxyURL reports what is wrong with the URL of a proxy. Its errors hold no more of it than one
 // character that has to be written otherwise, since it can hold a password.
-func ProxyURL(s string) error {
+func proxyURL(s string) error {
 	encode := message.T("write special characters of user and password as % and two digits, for example %40 for @")
 	u, err := url.Parse(s)
 	at := value.NotForScripts(s)

@@ -34,11 +34,11 @@ func MirrorSource(s string) error {
 	return nil
 }
 
-// MirrorLocations reports what is wrong with the list of a source's mirrors.
-func MirrorLocations(s string) error { return eachOf(s, maxMirrors, imageLocation) }
+// mirrorLocations reports what is wrong with the list of a source's mirrors.
+func mirrorLocations(s string) error { return eachOf(s, maxMirrors, imageLocation) }
 
-// MirrorSourcePolicy reports what is wrong with the policy of a mirror.
-func MirrorSourcePolicy(s string) error { return oneOf(s, mirrorPolicies) }
+// mirrorSourcePolicy reports what is wrong with the policy of a mirror.
+func mirrorSourcePolicy(s string) error { return oneOf(s, mirrorPolicies) }
 
 // imageLocation wants host[:port][/path], as the mirror sets of config.openshift.io/v1 do.
 func imageLocation(s string) *Error {
@@ -62,8 +62,8 @@ func imageLocation(s string) *Error {
 	return registryHost(host)
 }
 
-// RegistryHostname reports what is wrong with the name of a registry.
-func RegistryHostname(s string) error {
+// registryHostname reports what is wrong with the name of a registry.
+func registryHostname(s string) error {
 	if strings.Contains(s, ":") && !strings.Contains(s, "://") {
 		return fault(message.T("write the port as registryPort"), message.F("is %s, which has a port", shown(s)))
 	}

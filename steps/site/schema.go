@@ -106,7 +106,7 @@ var headEntries = []entry{
 	},
 	{
 		Item:  Item{Path: "metadata.name", Type: typeText, Meaning: "label of the site, for people and reports only", Example: "store-0042"},
-		limit: maxName, check: SiteName,
+		limit: maxName, check: siteName,
 		at: func(c *Config) any { return &c.Metadata.Name },
 	},
 	{

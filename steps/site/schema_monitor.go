@@ -100,8 +100,8 @@ func (v *judge) monitor() {
 		v.fail("spec.monitor.key", fault(message.T("give both, or neither"), message.T("and the certificate of the monitor belong together; one of them is missing")))
 	case noCert != nil || noKey != nil: // there are none, or each was judged alone
 	case !matches(chain[0], key):
-		v.mismatch("spec.monitor", chain, key)
+		mismatch(v, "spec.monitor", chain, key)
 	default:
-		v.dates("spec.monitor.cert", chain)
+		dates(v, "spec.monitor.cert", chain)
 	}
 }

@@ -22,7 +22,7 @@ var networkEntries = []entry{
 	},
 	{
 		Item:  Item{Path: "spec.network.bond.mode", Type: typeText, Choices: bondModes, Meaning: "bundle several ports; the mode as nmstate writes it", Example: "active-backup"},
-		limit: maxAnswer, check: BondMode,
+		limit: maxAnswer, check: bondMode,
 		at: func(c *Config) any { return &c.Spec.Network.Bond.Mode },
 	},
 	{
@@ -37,7 +37,7 @@ var networkEntries = []entry{
 	},
 	{
 		Item:  Item{Path: "spec.network.ipv4.method", Type: typeText, Choices: ipv4Methods, Meaning: "how the node gets its IPv4 address; empty: unchanged", Example: Static},
-		limit: maxAnswer, check: IPv4Method,
+		limit: maxAnswer, check: ipv4Method,
 		at: func(c *Config) any { return &c.Spec.Network.IPv4.Method },
 	},
 	{
@@ -57,7 +57,7 @@ var networkEntries = []entry{
 	},
 	{
 		Item:  Item{Path: "spec.network.ipv6.method", Type: typeText, Choices: ipv6Methods, Meaning: "how the node gets its IPv6 address; empty: unchanged", Example: Static},
-		limit: maxAnswer, check: IPv6Method,
+		limit: maxAnswer, check: ipv6Method,
 		at: func(c *Config) any { return &c.Spec.Network.IPv6.Method },
 	},
 	{
@@ -82,7 +82,7 @@ var networkEntries = []entry{
 	},
 	{
 		Item:  Item{Path: "spec.network.dnsSearch", Type: typeList, Unit: "up to 6", Meaning: "domains that are tried behind a short name", Example: "[example.com]"},
-		limit: maxList, check: DNSSearch,
+		limit: maxList, check: dNSSearch,
 		at: func(c *Config) any { return &c.Spec.Network.DNSSearch },
 	},
 	{

@@ -81,12 +81,12 @@ var policyEntries = []entry{
 	},
 	{
 		Item:  Item{Path: "spec.policy.stabilityWindow", Type: typeDuration, Unit: "h, m or s", Default: "2m", Meaning: "how long the cluster has to stay healthy without a break, 1s to 30m", Example: "2m"},
-		check: StabilityWindow,
+		check: stabilityWindow,
 		at:    func(c *Config) any { return &c.Spec.Policy.StabilityWindow },
 	},
 	{
 		Item:  Item{Path: "spec.policy.watchdog", Type: typeDuration, Unit: "h, m or s", Default: "30m", Meaning: "how long a landing may go without progress before it counts as stuck, 5m to 4h", Example: "30m"},
-		check: Watchdog,
+		check: watchdog,
 		at:    func(c *Config) any { return &c.Spec.Policy.Watchdog },
 	},
 	{

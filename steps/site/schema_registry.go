@@ -13,7 +13,7 @@ var registryEntries = append([]entry{
 	},
 	{
 		Item:  Item{Path: "spec.sshKeys", Type: typeList, Unit: "one a line", Meaning: "public keys with which the user core may log in", Example: "[ssh-ed25519 AAAA... user@example.com]"},
-		limit: maxKeys, check: SSHKeys, lines: true,
+		limit: maxKeys, check: sshKeys, lines: true,
 		at: func(c *Config) any { return &c.Spec.SSHKeys },
 	},
 }, mirrorEntries...)
@@ -43,7 +43,7 @@ var mirrorEntries = []entry{
 	},
 	{
 		Item:  Item{Path: "spec.registryCerts[].registryHostname", Type: typeText, Meaning: "the registry's name or IPv4 address, without the port", Example: "registry.example.com", Required: true},
-		limit: maxName, check: RegistryHostname, cell: true,
+		limit: maxName, check: registryHostname, cell: true,
 	},
 	{
 		Item:  Item{Path: "spec.registryCerts[].registryPort", Type: typeNumber, Unit: "1 to 65535", Meaning: "the registry's port; empty: 443", Example: "5000"},
@@ -71,14 +71,14 @@ func mirrorSource(path string) entry {
 func mirrorMirrors(path string) entry {
 	return entry{
 		Item:  Item{Path: path, Type: typeList, Meaning: "where to pull from instead, tried in this order", Example: "[\"registry.example.com:5000/ocp\"]", Required: true},
-		limit: maxList, check: MirrorLocations, cell: true,
+		limit: maxList, check: mirrorLocations, cell: true,
 	}
 }
 
 func mirrorPolicy(path string) entry {
 	return entry{
 		Item:  Item{Path: path, Type: typeText, Choices: mirrorPolicies, Meaning: "whether the source is asked when no mirror has the image; empty: it is", Example: "AllowContactingSource"},
-		limit: maxAnswer, check: MirrorSourcePolicy, cell: true,
+		limit: maxAnswer, check: mirrorSourcePolicy, cell: true,
 	}
 }
 
@@ -86,12 +86,12 @@ func mirrorPolicy(path string) entry {
 var proxyEntries = []entry{
 	{
 		Item:  Item{Path: "spec.proxy.httpProxy", Type: typeText, Meaning: "URL of the proxy for http; secret when it holds a password", Example: "http://proxy.example.com:3128", Secret: true},
-		limit: maxURL, check: HTTPProxyURL, guard: holdsPassword,
+		limit: maxURL, check: httpProxyURL, guard: holdsPassword,
 		at: func(c *Config) any { return (*string)(&c.Spec.Proxy.HTTPProxy) },
 	},
 	{
 		Item:  Item{Path: "spec.proxy.httpsProxy", Type: typeText, Meaning: "URL of the proxy for https; secret when it holds a password", Example: "http://proxy.example.com:3128", Secret: true},
-		limit: maxURL, check: ProxyURL, guard: holdsPassword,
+		limit: maxURL, check: proxyURL, guard: holdsPassword,
 		at: func(c *Config) any { return (*string)(&c.Spec.Proxy.HTTPSProxy) },
 	},
 	{

@@ -35,7 +35,7 @@ func (c *Config) Validate(now time.Time) (errs, warnings Errors) {
 	v.ingressCA()
 	v.credentials()
 	v.monitor()
-	v.ownServers()
+	judgeServers(v)
 	return v.errs.sorted(), v.warnings.sorted()
 }
 
@@ -135,10 +135,10 @@ func (v *judge) certificate(path, host string, pair KeyPair) {
 	}
 	leaf := chain[0]
 	if key, bad := parseKey(string(pair.Key)); bad == nil && !matches(leaf, key) {
-		v.mismatch(path, chain, key)
+		mismatch(v, path, chain, key)
 	}
-	v.dates(path+".cert", chain)
-	v.usage(path+".cert", leaf)
+	dates(v, path+".cert", chain)
+	usage(v, path+".cert", leaf)
 	if v.config.Domain() != "" {
 		v.names(path+".cert", host, leaf)
 	}
@@ -149,7 +149,7 @@ func matches(cert *x509.Certificate, key crypto.Signer) bool {
 	return ok && public.Equal(cert.PublicKey)
 }
 
-func (v *judge) mismatch(path string, chain []*x509.Certificate, key crypto.Signer) {
+func mismatch(v *judge, path string, chain []*x509.Certificate, key crypto.Signer) {
 	if i := slices.IndexFunc(chain, func(c *x509.Certificate) bool { return matches(c, key) }); i > 0 {
 		if v.errs.At(path+".cert") == nil {
 			v.fail(path+".cert", fault(message.T("put that certificate first"), message.F("does not start with the key's certificate, which is number %d", i+1)))
@@ -159,7 +159,7 @@ func (v *judge) mismatch(path string, chain []*x509.Certificate, key crypto.Sign
 	v.fail(path+".key", fault(message.T("give the key that the certificate was made with"), message.T("does not belong to the certificate")))
 }
 
-func (v *judge) dates(path string, certs []*x509.Certificate) {
+func dates(v *judge, path string, certs []*x509.Certificate) {
 	for i, cert := range certs {
 		switch {
 		case !v.now.Before(cert.NotAfter):
@@ -177,7 +177,7 @@ func (v *judge) dates(path string, certs []*x509.Certificate) {
 
 func day(t time.Time) string { return t.UTC().Format("2 January 2006 15:04 UTC") }
 
-func (v *judge) usage(path string, leaf *x509.Certificate) {
+func usage(v *judge, path string, leaf *x509.Certificate) {
 	usages := leaf.ExtKeyUsage
 	if len(usages)+len(leaf.UnknownExtKeyUsage) > 0 &&
 		!slices.Contains(usages, x509.ExtKeyUsageServerAuth) && !slices.Contains(usages, x509.ExtKeyUsageAny) {
@@ -221,7 +221,7 @@ func (v *judge) ingressCA() {
 	if i := slices.IndexFunc(cas, func(c *x509.Certificate) bool { return !c.IsCA }); i >= 0 {
 		v.warn(path, fault(message.T("give the certificate of the authority"), message.F("holds a certificate that is no authority, number %d", i+1)))
 	}
-	v.dates(path, cas)
+	dates(v, path, cas)
 	if bad == nil && !slices.ContainsFunc(cas, func(ca *x509.Certificate) bool { return issues(ca, chain) }) {
 		v.warn(path, fault(message.T("give the root that signed the certificate"), message.T("did not sign spec.ingressCert.cert")))
 	}

@@ -180,7 +180,7 @@ func TestValidateNamesThePlace(t *testing.T) {
 
 func TestWeakSignature(t *testing.T) {
 	v := &judge{config: New()}
-	v.usage("spec.apiCert.cert", &x509.Certificate{SignatureAlgorithm: x509.SHA1WithRSA})
+	usage(v, "spec.apiCert.cert", &x509.Certificate{SignatureAlgorithm: x509.SHA1WithRSA})
 	if want := "spec.apiCert.cert: is signed with SHA1-RSA, which clients refuse; have one made with SHA-256"; v.warnings.Error() != want {
 		t.Errorf("got %s", v.warnings)
 	}

@@ -2,21 +2,20 @@ package main
 
 // The limits: median, 90 % and the largest of what the code kept to when they were set. Lower them when it does better.
 var (
-	fileLimit     = [3]int{140, 235, 310}
+	fileLimit     = [3]int{130, 235, 305}
 	functionLimit = [3]int{11, 27, 57}
 )
 
 const (
 	exportedLimit = 40 // of a package
 	methodLimit   = 25 // of a type
-	twinLimit     = 88 // pairs of files; 54 until texts became messages, whose calls make more lines look alike
+	twinLimit     = 83 // pairs of files; 54 until texts became messages, whose calls make more lines look alike
 )
 
 // larger are the packages and types above the limits, with the count that none may pass. Each is to shrink until its row can go.
-// steps/site is a schema, and a schema has as many names as the document has parts.
 var larger = map[string]int{
-	"steps":      78,
-	"steps/site": 84,
+	"steps":      78, // the contract of a step, its events and the lists: whoever writes a step finds all of it in one place
+	"steps/site": 67, // a schema: it has as many names as the document has parts
 }
 
 // ordered are the packages whose files have an order in which each uses only those before it.

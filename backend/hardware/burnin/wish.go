@@ -16,12 +16,12 @@ import (
 // How long a burn-in may be asked to take. A minute is enough to heat a CPU and to see whether the burn-in works; a day is what
 // acceptance tests of servers take at most.
 const (
-	Least = time.Minute
-	Most  = 24 * time.Hour
+	least = time.Minute
+	most  = 24 * time.Hour
 )
 
-// None as the time of a burn-in takes the wish back.
-const None = "none"
+// none as the time of a burn-in takes the wish back.
+const none = "none"
 
 // maxWish is many times what a wish has, in bytes.
 const maxWish = 4 << 10
@@ -34,12 +34,12 @@ type wish struct {
 
 // Parse reads how long a burn-in takes: "30m", "8h". None is 0.
 func Parse(text string) (time.Duration, error) {
-	if text == None {
+	if text == none {
 		return 0, nil
 	}
 	d, err := time.ParseDuration(text)
-	if err != nil || d < Least || d > Most {
-		return 0, fmt.Errorf("%q: a burn-in takes between 1m and 24h, such as 30m, or is %s", text, None)
+	if err != nil || d < least || d > most {
+		return 0, fmt.Errorf("%q: a burn-in takes between 1m and 24h, such as 30m, or is %s", text, none)
 	}
 	return d, nil
 }
@@ -67,7 +67,7 @@ func Ask(m *host.Machine, stay string, d time.Duration) error {
 func Asked(m *host.Machine, stay string) time.Duration {
 	var w wish
 	data, _, err := m.ReadHead(layout.BurnIn, maxWish)
-	if err != nil || json.Unmarshal(data, &w) != nil || w.Stay != stay || w.For < Least || w.For > Most {
+	if err != nil || json.Unmarshal(data, &w) != nil || w.Stay != stay || w.For < least || w.For > most {
 		return 0
 	}
 	return w.For

@@ -53,7 +53,7 @@ func (f files) frame(root string, l Layer) error {
 	if err != nil {
 		return err
 	}
-	if err := WriteList(root, LayersJSON, []json.RawMessage{raw}); err != nil {
+	if err := writeList(root, LayersJSON, []json.RawMessage{raw}); err != nil {
 		return err
 	}
 	folder := At(root).files().layerPath(l.ID)

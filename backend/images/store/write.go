@@ -61,7 +61,7 @@ func Empty(root string) error {
 		if _, err := os.Lstat(filepath.Join(root, name)); !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		if err := WriteList(root, name, nil); err != nil {
+		if err := writeList(root, name, nil); err != nil {
 			return err
 		}
 	}
@@ -90,8 +90,8 @@ func makeLock(file string) error {
 	return nil
 }
 
-// WriteList replaces one of a store's lists as a whole.
-func WriteList(root, name string, records []json.RawMessage) error {
+// writeList replaces one of a store's lists as a whole.
+func writeList(root, name string, records []json.RawMessage) error {
 	data, err := json.Marshal(slices.Concat([]json.RawMessage{}, records))
 	if err == nil && records == nil {
 		data = []byte("[]")
@@ -140,7 +140,7 @@ func (s *Store) AddNames(names map[string][]string) error {
 			return err
 		}
 	}
-	return WriteList(s.Root, ImagesJSON, records)
+	return writeList(s.Root, ImagesJSON, records)
 }
 
 func removeRecords(root, name string, ids []string) error {
@@ -163,7 +163,7 @@ func removeRecords(root, name string, ids []string) error {
 	if len(kept) == len(records) {
 		return nil
 	}
-	return WriteList(root, name, kept)
+	return writeList(root, name, kept)
 }
 
 // LayerFolder is where a layer's files lie.

@@ -22,7 +22,7 @@ type Device interface {
 // nothing that is there is overwritten. Data and tables go to free space first; the last write, one sector, makes the files visible. A
 // cut at any moment leaves what was there readable. It fails with a *problem.Problem.
 func Add(device Device, size int64, files []File) (names []string, err error) {
-	if err := judge("LABEL", 11, files); err != nil {
+	if err := judge("LABEL", 11, MaxFile, files); err != nil {
 		return nil, unsuited(err)
 	}
 	a, err := openToAdd(device, size)

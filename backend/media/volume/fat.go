@@ -160,42 +160,42 @@ func (f *fat) tableByte(offset int64) (byte, error) {
 	return f.block[at-f.blockAt], nil
 }
 
-// chain reads what begins at a cluster: size bytes of a file, or all of a folder when size is negative.
-func (f *fat) chain(cluster, size int64) ([]byte, error) {
-	var all []byte
+// chain reads what begins at a cluster, and gives it to take in parts: size bytes of a file, or all of a folder when size is negative.
+func (f *fat) chain(cluster, size int64, take func([]byte) error) error {
 	limit := size
 	if size < 0 {
 		limit = maxFolder
 	}
-	for int64(len(all)) < limit {
+	for got := int64(0); got < limit; got += f.cluster {
 		if !f.has(cluster) {
-			return nil, damaged(message.F("a file or folder is at cluster %d of %d", cluster, f.clusters))
+			return damaged(message.F("a file or folder is at cluster %d of %d", cluster, f.clusters))
 		}
 		b, err := f.from.at(f.data+(cluster-2)*f.cluster, f.cluster)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		all = append(all, b...)
+		if err := take(b[:min(f.cluster, limit-got)]); err != nil {
+			return err
+		}
 		if cluster, err = f.next(cluster); err != nil {
-			return nil, err
+			return err
 		}
 		if cluster == 0 && size < 0 {
-			return all, nil
+			return nil
 		}
-		if cluster == 0 && int64(len(all)) < size {
-			return nil, damaged(message.F("a file of %d bytes ends after %d", size, len(all)))
+		if cluster == 0 && got+f.cluster < size {
+			return damaged(message.F("a file of %d bytes ends after %d", size, got+f.cluster))
 		}
 	}
 	if size < 0 {
-		return nil, damaged(message.F("a folder leads back into itself, or has more than %d MiB", maxFolder>>20))
+		return damaged(message.F("a folder leads back into itself, or has more than %d MiB", maxFolder>>20))
 	}
-	return all[:size], nil
+	return nil
 }
 
-func (f *fat) read(file node) ([]byte, error) {
-	b, err := f.chain(file.start, file.size)
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", file.name, err)
+func (f *fat) read(file node, take func([]byte) error) error {
+	if err := f.chain(file.start, file.size, take); err != nil {
+		return fmt.Errorf("reading %s: %w", file.name, err)
 	}
-	return b, nil
+	return nil
 }

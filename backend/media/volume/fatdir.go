@@ -29,7 +29,7 @@ func (f *fat) entries(folder node) (all [][]byte, err error) {
 	if folder.start == 0 && f.fixed != 0 {
 		list, err = f.from.at(f.fixed, f.fixedLen)
 	} else {
-		list, err = f.chain(folder.start, -1)
+		err = f.chain(folder.start, -1, func(b []byte) error { list = append(list, b...); return nil })
 	}
 	if err != nil {
 		return nil, err

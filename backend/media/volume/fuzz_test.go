@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -94,6 +95,11 @@ func (bounded) Sync() error { return nil }
 // wantSane reads a volume and holds the answer to what every answer keeps to.
 func wantSane(t *testing.T, device io.ReaderAt, size int64) {
 	t.Helper()
+	var took int64
+	err := Copy(device, size, "touchdown", 1<<20, func(part []byte) error { took += int64(len(part)); return nil })
+	if took > 1<<20 || err != nil && !errors.Is(err, os.ErrNotExist) && !strings.HasPrefix(problem.From(err).Code, "MED-") {
+		t.Fatalf("%d bytes of a large file, %v", took, err)
+	}
 	c, err := Read(device, size, all)
 	if err != nil {
 		p, ok := errors.AsType[*problem.Problem](err)
@@ -110,7 +116,7 @@ func wantSane(t *testing.T, device io.ReaderAt, size int64) {
 				t.Fatalf("the path %q", e.Path)
 			}
 		}
-		if strings.Count(e.Path, "/") >= MaxDepth || !e.Folder && int64(len(e.Data)) != e.Size {
+		if strings.Count(e.Path, "/") >= maxDepth || !e.Folder && int64(len(e.Data)) != e.Size {
 			t.Fatalf("%s has %d bytes of %d", e.Path, len(e.Data), e.Size)
 		}
 	}

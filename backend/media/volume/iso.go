@@ -19,9 +19,10 @@ type iso struct {
 
 const (
 	isoSector      = 2048
-	isoFirst       = 16 // sector of the first descriptor
-	isoDescriptors = 32 // at most; real images have up to 5
-	isoRecord      = 33 // bytes of a folder's record before the name
+	isoFirst       = 16       // sector of the first descriptor
+	isoDescriptors = 32       // at most; real images have up to 5
+	isoPart        = 64 << 10 // bytes of a file that are read at once
+	isoRecord      = 33       // bytes of a folder's record before the name
 )
 
 func (v *iso) kind() string  { return ISO }
@@ -161,4 +162,16 @@ func (v *iso) list(folder node, limit int) (nodes []node, more bool, err error) 
 	return nodes, false, nil
 }
 
-func (v *iso) read(file node) ([]byte, error) { return v.from.at(file.start, file.size) }
+func (v *iso) read(file node, take func([]byte) error) error {
+	for done := int64(0); done < file.size; {
+		b, err := v.from.at(file.start+done, min(file.size-done, isoPart))
+		if err != nil {
+			return err
+		}
+		if err := take(b); err != nil {
+			return err
+		}
+		done += int64(len(b))
+	}
+	return nil
+}

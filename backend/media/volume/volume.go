@@ -3,7 +3,9 @@
 package volume
 
 import (
+	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"touchdown/backend/message"
@@ -18,7 +20,7 @@ const (
 	MaxFile    = 2 << 20  // bytes of a file whose content is wanted
 	MaxContent = 4 << 20  // bytes of all of them together
 	MaxEntries = 1024     // files and folders that are listed; what is behind them is left out
-	MaxDepth   = 4        // folders above a file; deeper ones are not entered
+	maxDepth   = 4        // folders above a file; deeper ones are not entered
 	maxFolder  = 2 << 20  // bytes of a folder, the largest that FAT allows (65,536 entries of 32 bytes)
 	maxRead    = 64 << 20 // bytes that are read from the device in all
 )
@@ -44,7 +46,7 @@ type Content struct {
 	Label   string  `json:"label"` // printable text, "" when it has none
 	Entries []Entry `json:"entries"`
 	Skipped int     `json:"skipped,omitempty"` // entries that were left out: links, devices, unusable names
-	More    bool    `json:"more,omitempty"`    // there are more than MaxEntries, or folders below MaxDepth
+	More    bool    `json:"more,omitempty"`    // there are more than MaxEntries, or folders below maxDepth
 }
 
 // Find returns the file at a path, without regard to case, as FAT names its files; nil when it is not there.
@@ -73,15 +75,16 @@ type system interface {
 	root() node
 	// list returns what is in a folder, at most limit entries, and how many bytes its list was read from.
 	list(folder node, limit int) (nodes []node, more bool, err error)
-	read(file node) ([]byte, error)
+	// read gives a file to take, in parts.
+	read(file node, take func([]byte) error) error
 }
 
 // Read lists the volume on a device of size bytes, and reads the files that are wanted. It only reads, follows no link, and
 // fails with a *problem.Problem.
 func Read(device io.ReaderAt, size int64, wanted func(path string) bool) (content *Content, err error) {
 	defer func() {
-		if r := recover(); r != nil {
-			content, err = nil, damaged(message.F("reading it ended in a fault of Touchdown: %v", r))
+		if err = fell(recover(), err); err != nil {
+			content = nil
 		}
 	}()
 	from := &source{device: device, size: size, left: maxRead}
@@ -95,6 +98,49 @@ func Read(device io.ReaderAt, size int64, wanted func(path string) bool) (conten
 		return nil, err
 	}
 	return &w.content, nil
+}
+
+// fell is the error of a reader that fell over what a volume says.
+func fell(r any, err error) error {
+	if r != nil {
+		return damaged(message.F("reading it ended in a fault of Touchdown: %v", r))
+	}
+	return err
+}
+
+// Copy gives a file of the root folder to take, in parts; one that is larger than most bytes is refused. What was taken before an error is
+// no file. Like Read it only reads, and fails with a *problem.Problem, but for errors of take and a file that is not there.
+func Copy(device io.ReaderAt, size int64, name string, most int64, take func([]byte) error) (err error) {
+	defer func() { err = fell(recover(), err) }()
+	from := &source{device: device, size: size, left: maxRead + most}
+	fs, err := identify(from)
+	if err != nil {
+		return err
+	}
+	nodes, _, err := fs.list(fs.root(), MaxEntries)
+	if err != nil {
+		return err
+	}
+	var found *node
+	for i, n := range nodes {
+		switch {
+		case n.folder || n.other || !strings.EqualFold(n.name, name):
+		case found != nil:
+			return damaged(message.F("it has %s twice, and which one counts cannot be told", name))
+		default:
+			found = &nodes[i]
+		}
+	}
+	if found == nil {
+		return fmt.Errorf("there is no file %q: %w", name, os.ErrNotExist)
+	}
+	if found.size > most {
+		return &problem.Problem{
+			Code: "MED-LRGE", Summary: message.F("The file %s on the volume is too large: %d bytes.", name, found.size),
+			Fix: message.F("Check that it is the right file; a file may have %d MiB.", most>>20),
+		}
+	}
+	return fs.read(*found, take)
 }
 
 // walk goes through a volume, the folders near its root first.
@@ -130,7 +176,7 @@ func (w *walk) run() error {
 			}
 			switch {
 			case path == "" || !n.folder:
-			case f.depth+1 >= MaxDepth:
+			case f.depth+1 >= maxDepth:
 				w.content.More = true
 			case w.seen[n.start]:
 				return damaged(message.F("its folders lead back into themselves at %s", path))
@@ -167,11 +213,10 @@ func (w *walk) add(f folder, n node) (string, error) {
 				Fix:     message.F("Write the volume again with touchdown media write; a file may have %d MiB.", MaxFile>>20),
 			}
 		}
-		data, err := w.read(n)
+		err := w.read(n, func(part []byte) error { e.Data = append(e.Data, part...); return nil })
 		if err != nil {
 			return "", err
 		}
-		e.Data = data
 	}
 	w.content.Entries = append(w.content.Entries, e)
 	return path, nil

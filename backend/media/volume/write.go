@@ -30,7 +30,7 @@ const (
 )
 
 // judge refuses labels and files that a volume cannot have.
-func judge(label string, most int, files []File) error {
+func judge(label string, most, largest int, files []File) error {
 	if label == "" || len(label) > most || strings.ToUpper(label) != label {
 		return fmt.Errorf("writing a volume: the label %q is not 1 to %d capital letters", label, most)
 	}
@@ -43,8 +43,8 @@ func judge(label string, most int, files []File) error {
 		case err != nil:
 		case len(f.Name) > maxName || strings.ContainsFunc(f.Name, func(r rune) bool { return r > 0x7e }) || strings.ContainsAny(f.Name, `"*/:<>?\|`):
 			err = fmt.Errorf("a file name has more than %d characters, or some that FAT does not allow", maxName)
-		case len(f.Data) > MaxFile:
-			err = fmt.Errorf("%s has more than %d bytes", f.Name, MaxFile)
+		case len(f.Data) > largest:
+			err = fmt.Errorf("%s has more than %d bytes", f.Name, largest)
 		}
 		if err != nil {
 			return fmt.Errorf("writing a volume: %w", err)
@@ -66,7 +66,7 @@ const (
 
 // WriteFAT makes a FAT16 volume of 8 MiB without partitions, with files in its root folder. The label has at most 11 characters.
 func WriteFAT(label string, files []File) (*Image, error) {
-	if err := judge(label, 11, files); err != nil {
+	if err := judge(label, 11, MaxFile, files); err != nil {
 		return nil, err
 	}
 	need := fatData

@@ -19,7 +19,12 @@ const (
 // WriteISO makes an ISO9660 image with the long names of Joliet, with files in its root folder. The label has at most 16
 // characters, as many as Joliet can hold.
 func WriteISO(label string, files []File) (*Image, error) {
-	if err := judge(label, 16, files); err != nil {
+	return WriteLargeISO(label, MaxFile, files)
+}
+
+// WriteLargeISO is WriteISO with files of up to largest bytes, which Copy reads and Read lists.
+func WriteLargeISO(label string, largest int, files []File) (*Image, error) {
+	if err := judge(label, 16, largest, files); err != nil {
 		return nil, err
 	}
 	at := isoFiles

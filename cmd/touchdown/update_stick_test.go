@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"touchdown/backend/host"
+	"touchdown/backend/layout"
+	"touchdown/backend/media"
+	"touchdown/backend/media/volume"
+	"touchdown/test/stick"
+)
+
+// TestUpdateFromAStick: `media write --release` makes a stick that `update --from-stick` takes, and so does a stick with FAT that has the same
+// files. What is wrong with a stick is told, and installs nothing.
+func TestUpdateFromAStick(t *testing.T) {
+	dir, root := t.TempDir(), t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	run := func(args ...string) (int, string) {
+		t.Helper()
+		var said bytes.Buffer
+		command := newRoot(hooks{root: root})
+		command.SetOut(&said)
+		command.SetErr(&said)
+		code := execute(t.Context(), command, args)
+		return code, said.String()
+	}
+	for _, line := range [][]string{{"media", "keygen", in("site")}, {"media", "keygen", "--release", in("release")}} {
+		if code, said := run(line...); code != exitOK {
+			t.Fatalf("%v: %d\n%s", line, code, said)
+		}
+	}
+	machine := host.Open(host.Options{Root: root})
+	lay := func(key string, keys func([]byte) (bool, error)) {
+		t.Helper()
+		text, err := os.ReadFile(in(key))
+		if err == nil {
+			_, err = keys(text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	lay("site.pub", media.Of(machine).Lay)
+	lay("release.pub", media.ReleasesOf(machine).Lay)
+	if err := machine.WriteFile(layout.Program, []byte("the node's"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	release, image := signRelease(t, in("release.key")), in("release.img")
+	if code, said := run("media", "write", "--release", release, image); code != exitOK || !strings.Contains(said, "update --from-stick") {
+		t.Fatalf("%d\n%s", code, said)
+	}
+	if code, said := run("media", "write", "--release", release, "--key", in("site.key"), image, "--force"); code != exitUsage || !strings.Contains(said, "--key has no part") {
+		t.Errorf("a release with a key for media: %d\n%s", code, said)
+	}
+	written, err := os.ReadFile(image)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fat := func(folder string, spoil func(name string, data []byte) []byte) []byte {
+		t.Helper()
+		var files []volume.File
+		for _, name := range []string{"touchdown", "SHA256SUMS", "SHA256SUMS.sig"} {
+			data, err := os.ReadFile(filepath.Join(folder, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if data = spoil(name, data); data != nil {
+				files = append(files, volume.File{Name: name, Data: data})
+			}
+		}
+		return stick.Files(t, "STICK", files...)
+	}
+	as := func(_ string, data []byte) []byte { return data }
+	only := func(file string, spoil func([]byte) []byte) func(string, []byte) []byte {
+		return func(name string, data []byte) []byte {
+			if name != file {
+				return data
+			}
+			return spoil(data)
+		}
+	}
+	huge := fat(release, as)
+	copy(huge[bytes.Index(huge, []byte("FILE~000"))+28:], "\xff\xff\xff\xff")
+	for name, c := range map[string]struct {
+		sticks map[string][]byte
+		flag   string
+		says   string // UPD-STRT: it came past everything; no program starts below another root
+	}{
+		"no stick":               {nil, "--from-stick", "UPD-NREL"},
+		"a stick of media write": {map[string][]byte{"sdb": written}, "--from-stick", "UPD-STRT"},
+		"a stick with FAT":       {map[string][]byte{"sdb": fat(release, as)}, "--from-stick", "UPD-STRT"},
+		"two sticks":             {map[string][]byte{"sdb": written, "sdc": fat(release, as)}, "--from-stick", "UPD-MANY"},
+		"two, and one is named":  {map[string][]byte{"sdb": written, "sdc": fat(release, as)}, "--from-stick=sdc", "There is a release on STICK (sdc)"},
+		"another is named":       {map[string][]byte{"sdb": written}, "--from-stick=sdd", "UPD-NREL"},
+		"a disk of the machine":  {map[string][]byte{"nvme0n1": written}, "--from-stick", "UPD-NREL"},
+		"no signature":           {map[string][]byte{"sdb": fat(release, only("SHA256SUMS.sig", func([]byte) []byte { return nil }))}, "--from-stick", "UPD-NREL"},
+		"a key for media":        {map[string][]byte{"sdb": fat(signRelease(t, in("site.key")), as)}, "--from-stick", "UPD-MKEY"},
+		"an unknown key":         {map[string][]byte{"sdb": fat(release, only("SHA256SUMS.sig", func(s []byte) []byte { return make([]byte, len(s)) }))}, "--from-stick", "UPD-SGN"},
+		"a cut program":          {map[string][]byte{"sdb": fat(release, only("touchdown", func(p []byte) []byte { return p[:len(p)-1] }))}, "--from-stick", "UPD-SUM"},
+		"a program of 4 GiB":     {map[string][]byte{"sdb": huge}, "--from-stick", "MED-LRGE"},
+		"a cut volume":           {map[string][]byte{"sdb": written[:48<<10]}, "--from-stick", "MED-BAD"},
+		"no volume":              {map[string][]byte{"sdb": make([]byte, 1<<20)}, "--from-stick", "UPD-NREL"},
+	} {
+		for disk, image := range c.sticks {
+			stick.Plug(t, root, disk, image)
+		}
+		if code, said := run("update", c.flag, "--dry-run"); code != exitFailed || !strings.Contains(said, c.says) {
+			t.Errorf("%s: %d, want %q\n%s", name, code, c.says, said)
+		}
+		for disk := range c.sticks {
+			stick.Pull(t, root, disk)
+		}
+	}
+	for _, line := range []string{"update --from-stick --back", "update x --from-stick", "update --back --older", "update"} {
+		if code, said := run(strings.Fields(line)...); code != exitUsage {
+			t.Errorf("%s: %d\n%s", line, code, said)
+		}
+	}
+}
+
+// TestAnotherStickAfterTheLook: a volume is read under the name that it had when it was listed, and not what came into its socket since.
+func TestAnotherStickAfterTheLook(t *testing.T) {
+	root := t.TempDir()
+	w := media.NewWatcher(host.Open(host.Options{Root: root}))
+	stick.Plug(t, root, "sdb", stick.Volume(t, "touchdown", []byte("one")))
+	all, err := w.Volumes(t.Context())
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	if data, err := w.ReadLarge(t.Context(), all[0].ID, "touchdown", 3); err != nil || string(data) != "one" {
+		t.Errorf("%q, %v", data, err)
+	}
+	stick.Pull(t, root, "sdb")
+	stick.Plug(t, root, "sdb", append(stick.Volume(t, "touchdown", []byte("two")), make([]byte, 512)...))
+	if data, err := w.ReadLarge(t.Context(), all[0].ID, "touchdown", 3); err == nil || !strings.Contains(err.Error(), "MED-AWAY") {
+		t.Errorf("another stick: %q, %v", data, err)
+	}
+}
