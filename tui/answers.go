@@ -174,3 +174,6 @@ func (a *answers) took(act session.Action) {
 	delete(a.refused, act.Path)
 	a.whisper(t("files.taken", act.Value))
 }
+
+// whisper is flash for a sentence that the record must not have.
+func (a *answers) whisper(text string) { a.flash, a.unrecorded = text, text }

@@ -34,9 +34,6 @@ type client struct {
 	unrecorded string // the last flash that has what a person typed or chose
 }
 
-// whisper is flash for a sentence that the record must not have.
-func (c *client) whisper(text string) { c.flash, c.unrecorded = text, text }
-
 // absorb takes over a snapshot, unless a newer one is known already.
 func (c *client) absorb(s snapshot) tea.Cmd {
 	if s.n < c.seen || s.n == 0 {
