@@ -100,6 +100,6 @@ type Trouble struct {
 	Code    string       `json:"code"`
 	Summary message.Text `json:"summary"`
 	Fix     message.Text `json:"fix"`
-	Detail  string       `json:"detail,omitempty"` // the cause, secrets masked
+	Detail  message.Text `json:"detail,omitzero"`  // the cause, secrets masked
 	Output  []string     `json:"output,omitempty"` // the last lines of a command that failed
 }

@@ -141,7 +141,7 @@ func (a *applying) review(ctx context.Context) (*engine.ReviewView, uint64, erro
 	}
 	if p := snapshot.Problem; p != nil && p.Code == engine.RecordsLost && !a.flags.afterLoss {
 		return nil, 0, &problem.Problem{
-			Code: p.Code, Summary: p.Summary, Err: errors.New(p.Detail),
+			Code: p.Code, Summary: p.Summary, Err: errors.New(p.Detail.String()),
 			Fix: message.T("Look at the node (touchdown status). Continue at a console, start over with `touchdown apply --after-loss`, or put everything back with `touchdown undo`."),
 		}
 	}

@@ -304,7 +304,7 @@ func collecting(ctx context.Context, e *Engine, pen string, verb Verb, do func(*
 func beside(err error) message.Text {
 	e, ok := errors.AsType[*site.Error](err)
 	if !ok || e.Path != "" || e.File != "" || e.Line > 0 {
-		return message.Data(err.Error())
+		return message.Detail(err)
 	}
 	return e.Says()
 }

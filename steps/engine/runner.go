@@ -291,10 +291,7 @@ func guard(f func() error) (err error) {
 // trouble is a failure as it crosses the wire.
 func trouble(err error) *steps.Trouble {
 	p := problem.From(err)
-	t := &steps.Trouble{Code: p.Code, Summary: p.Summary, Fix: p.Fix}
-	if p.Err != nil {
-		t.Detail = p.Err.Error()
-	}
+	t := &steps.Trouble{Code: p.Code, Summary: p.Summary, Fix: p.Fix, Detail: message.Detail(p.Err)}
 	if run, ok := errors.AsType[*host.RunError](err); ok {
 		t.Output = run.Output
 	}
