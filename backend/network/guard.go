@@ -3,7 +3,6 @@ package network
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -266,7 +265,7 @@ func apart(what message.Text, subnet string, reserved []Reserved) error {
 	}
 	for _, r := range reserved {
 		if r.Prefix.Overlaps(prefix) {
-			return message.Failed(message.F("%s overlaps %s network %s", what, r.Name, r.Prefix))
+			return message.Failed(message.F("%s overlaps %s network %s", what, r.text(), r.Prefix))
 		}
 	}
 	return nil
