@@ -46,6 +46,8 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
+require github.com/in-toto/attestation v1.2.0
+
 require (
 	filippo.io/hpke v0.4.0 // indirect
 	github.com/anchore/go-struct-converter v0.1.0 // indirect
@@ -121,7 +123,7 @@ require (
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
 	google.golang.org/grpc v1.80.0
-	google.golang.org/protobuf v1.36.12 // indirect; older ones call methods named Methods, which with Go 1.26 keeps every method of every type in the program
+	google.golang.org/protobuf v1.36.12 // older ones call methods named Methods, which with Go 1.26 keeps every method of every type in the program
 	gopkg.in/evanphx/json-patch.v4 v4.12.0 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	howett.net/plist v1.0.2-0.20250314012144-ee69052608d9 // indirect

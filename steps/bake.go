@@ -139,22 +139,22 @@ func (*bakeUplink) Undo(ctx context.Context, node *backend.Node, report Report) 
 	return nil
 }
 
-// BakeConfiguration writes the MachineConfigs and waits until the node has them. The node reboots once in between.
-type BakeConfiguration struct{}
+// bakeConfiguration writes the MachineConfigs and waits until the node has them. The node reboots once in between.
+type bakeConfiguration struct{}
 
 var (
-	_ Planner = (*BakeConfiguration)(nil)
-	_ Undoer  = (*BakeConfiguration)(nil)
+	_ Planner = (*bakeConfiguration)(nil)
+	_ Undoer  = (*bakeConfiguration)(nil)
 )
 
 // ID names the step in the journal.
-func (*BakeConfiguration) ID() string { return "bake-configuration" }
+func (*bakeConfiguration) ID() string { return "bake-configuration" }
 
 // Title says what the step does.
-func (*BakeConfiguration) Title() message.Text { return message.T("Configure the machine") }
+func (*bakeConfiguration) Title() message.Text { return message.T("Configure the machine") }
 
 // Plan tells the MachineConfigs that differ, and the reboot.
-func (*BakeConfiguration) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
+func (*bakeConfiguration) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	wanted, err := factory.Wanted(ctx, node.Kube)
 	if err != nil {
 		return Plan{}, err
@@ -173,7 +173,7 @@ func (*BakeConfiguration) Plan(ctx context.Context, node *backend.Node) (Plan, e
 }
 
 // Run writes what differs and waits.
-func (*BakeConfiguration) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (*bakeConfiguration) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
 	wanted, err := factory.Wanted(ctx, c)
 	if err != nil {
@@ -218,7 +218,7 @@ func configNames(wanted []factory.Manifest) string {
 }
 
 // Undo removes the MachineConfigs and waits; the node reboots once.
-func (*BakeConfiguration) Undo(ctx context.Context, node *backend.Node, report Report) error {
+func (*bakeConfiguration) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
 	before, err := kube.Rendered(ctx, c, layout.Pool)
 	if err != nil {

@@ -11,24 +11,24 @@ import (
 	"touchdown/backend/factory"
 )
 
-// BakeCatalogs switches the default catalog sources off: their pods ask a registry at each start, so that no rehearsal could pass.
-type BakeCatalogs struct {
+// bakeCatalogs switches the default catalog sources off: their pods ask a registry at each start, so that no rehearsal could pass.
+type bakeCatalogs struct {
 	Keep bool // leave them on without asking
 }
 
 var (
-	_ Planner = (*BakeCatalogs)(nil)
-	_ Undoer  = (*BakeCatalogs)(nil)
+	_ Planner = (*bakeCatalogs)(nil)
+	_ Undoer  = (*bakeCatalogs)(nil)
 )
 
 // ID names the step in the journal.
-func (*BakeCatalogs) ID() string { return "bake-catalogs" }
+func (*bakeCatalogs) ID() string { return "bake-catalogs" }
 
 // Title says what the step does.
-func (*BakeCatalogs) Title() message.Text { return message.T("Switch off the default catalog sources") }
+func (*bakeCatalogs) Title() message.Text { return message.T("Switch off the default catalog sources") }
 
 // Plan tells the change, which a person may still refuse.
-func (s *BakeCatalogs) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
+func (s *bakeCatalogs) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	names, err := factory.DefaultCatalogs(ctx, node.Kube)
 	if err != nil || s.Keep || len(names) == 0 {
 		return Plan{}, err
@@ -39,7 +39,7 @@ func (s *BakeCatalogs) Plan(ctx context.Context, node *backend.Node) (Plan, erro
 }
 
 // Run asks, once in each stay on the bench line.
-func (s *BakeCatalogs) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (s *bakeCatalogs) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
 	names, err := factory.DefaultCatalogs(ctx, c)
 	if err != nil || len(names) == 0 {
@@ -69,7 +69,7 @@ func (s *BakeCatalogs) Run(ctx context.Context, node *backend.Node, report Repor
 }
 
 // agreed asks whether the catalog sources may be switched off.
-func (s *BakeCatalogs) agreed(ctx context.Context, node *backend.Node, report Report, names []string) (bool, error) {
+func (s *bakeCatalogs) agreed(ctx context.Context, node *backend.Node, report Report, names []string) (bool, error) {
 	if s.Keep {
 		return false, nil
 	}
@@ -94,7 +94,7 @@ func (s *BakeCatalogs) agreed(ctx context.Context, node *backend.Node, report Re
 }
 
 // Undo puts OperatorHub back; the marketplace operator makes the catalog sources again.
-func (*BakeCatalogs) Undo(ctx context.Context, node *backend.Node, report Report) error {
+func (*bakeCatalogs) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	changed, err := newOriginals(report).restore(ctx, node.Kube.WithProgress(report.Progress))
 	if len(changed) > 0 && err == nil {
 		report.Say(message.T("The default catalog sources are as they were."))

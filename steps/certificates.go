@@ -12,25 +12,27 @@ import (
 	"touchdown/steps/site"
 )
 
-// Certificates puts the certificates for the new names into the cluster, the site's own or ones of the cluster's signers.
+// siteCertificates puts the certificates for the new names into the cluster, the site's own or ones of the cluster's signers.
 // Nothing refers to them until Domain does.
-type Certificates struct{ Site *site.Config }
+type siteCertificates struct{ Site *site.Config }
 
 var (
-	_ Skipper = (*Certificates)(nil)
-	_ Planner = (*Certificates)(nil)
-	_ Undoer  = (*Certificates)(nil)
-	_ Reader  = (*Certificates)(nil)
+	_ Skipper = (*siteCertificates)(nil)
+	_ Planner = (*siteCertificates)(nil)
+	_ Undoer  = (*siteCertificates)(nil)
+	_ Reader  = (*siteCertificates)(nil)
 )
 
 // ID names the step in the journal.
-func (*Certificates) ID() string { return "certificates" }
+func (*siteCertificates) ID() string { return "certificates" }
 
 // Title says what the step does.
-func (*Certificates) Title() message.Text { return message.T("Install certificates for the new names") }
+func (*siteCertificates) Title() message.Text {
+	return message.T("Install certificates for the new names")
+}
 
 // Reads names what decides on the certificates.
-func (*Certificates) Reads() []string {
+func (*siteCertificates) Reads() []string {
 	return []string{
 		"spec.clusterName", "spec.baseDomain", "spec.apiCert.cert", "spec.apiCert.key",
 		"spec.ingressCert.cert", "spec.ingressCert.key",
@@ -38,10 +40,10 @@ func (*Certificates) Reads() []string {
 }
 
 // Skip applies where no new name was asked for.
-func (s *Certificates) Skip() message.Text { return noNames(s.Site) }
+func (s *siteCertificates) Skip() message.Text { return noNames(s.Site) }
 
 // Plan tells whose certificates there will be, and which of the owner's stays or goes.
-func (s *Certificates) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
+func (s *siteCertificates) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	d := s.Site.Domain()
 	api, apps := ownPairs(s.Site)
 	var old []string
@@ -93,7 +95,7 @@ func planned(own *certs.Pair, also []string, node *backend.Node) message.Text {
 }
 
 // Run installs both and reads them back. It begins with what could stop Domain: then nothing at all is written for the names.
-func (s *Certificates) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (s *siteCertificates) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c := node.Kube.WithProgress(report.Progress)
 	in, err := issuing(ctx, c, s.Site, node)
 	if err != nil {
@@ -122,7 +124,7 @@ func (s *Certificates) Run(ctx context.Context, node *backend.Node, report Repor
 }
 
 // Undo takes them out again. Domain was undone before, so nothing refers to them any more.
-func (s *Certificates) Undo(ctx context.Context, node *backend.Node, report Report) error {
+func (s *siteCertificates) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	_, err := newOriginals(report).restore(ctx, node.Kube.WithProgress(report.Progress))
 	return err
 }

@@ -16,9 +16,9 @@ import (
 	"touchdown/steps/site"
 )
 
-// Clock sets the machine's clock before anything starts that looks at certificates. The site's time servers tell the time, else
+// siteClock sets the machine's clock before anything starts that looks at certificates. The site's time servers tell the time, else
 // those that the node knows, else a person.
-type Clock struct {
+type siteClock struct {
 	Site *site.Config
 
 	mu    sync.Mutex
@@ -27,21 +27,21 @@ type Clock struct {
 }
 
 var (
-	_ asker     = (*Clock)(nil)
-	_ Inspector = (*Clock)(nil)
-	_ Planner   = (*Clock)(nil)
-	_ Undoer    = (*Clock)(nil)
-	_ Reader    = (*Clock)(nil)
+	_ asker     = (*siteClock)(nil)
+	_ Inspector = (*siteClock)(nil)
+	_ Planner   = (*siteClock)(nil)
+	_ Undoer    = (*siteClock)(nil)
+	_ Reader    = (*siteClock)(nil)
 )
 
 // ID names the step in the journal.
-func (*Clock) ID() string { return "clock" }
+func (*siteClock) ID() string { return "clock" }
 
 // Title says what the step does.
-func (*Clock) Title() message.Text { return message.T("Set the clock") }
+func (*siteClock) Title() message.Text { return message.T("Set the clock") }
 
 // Fields asks for the time, for a site without time servers; those are asked for with the network.
-func (*Clock) Fields() []Field {
+func (*siteClock) Fields() []Field {
 	return []Field{
 		{
 			Path: "spec.time.utc", Kind: Text, Label: message.T("Time now (UTC)"), Example: "2026-06-01T12:00:00Z", Optional: true,
@@ -51,10 +51,10 @@ func (*Clock) Fields() []Field {
 }
 
 // Reads names what the time comes from.
-func (*Clock) Reads() []string { return []string{"spec.additionalNTPSources", "spec.time.utc"} }
+func (*siteClock) Reads() []string { return []string{"spec.additionalNTPSources", "spec.time.utc"} }
 
 // Inspect asks the time servers and looks at the battery clock.
-func (s *Clock) Inspect(ctx context.Context, node *backend.Node, report Report) error {
+func (s *siteClock) Inspect(ctx context.Context, node *backend.Node, report Report) error {
 	s.seen(node.Now())
 	offsets, v := s.judge(ctx, node)
 	report.Check(clockCheck(offsets, v, s.named(node)))
@@ -63,7 +63,7 @@ func (s *Clock) Inspect(ctx context.Context, node *backend.Node, report Report) 
 }
 
 // Plan tells by how much the clock would move.
-func (s *Clock) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
+func (s *siteClock) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	s.seen(node.Now())
 	_, v := s.judge(ctx, node)
 	changes := s.planWait(ctx, node, v)
@@ -79,7 +79,7 @@ func (s *Clock) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 }
 
 // Run moves the clock where that is needed and believable, and looks again.
-func (s *Clock) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (s *siteClock) Run(ctx context.Context, node *backend.Node, report Report) error {
 	s.seen(node.Now())
 	offsets, v := s.judge(ctx, node)
 	if err := s.noWait(ctx, node, report, v); err != nil {
@@ -120,7 +120,7 @@ func (s *Clock) Run(ctx context.Context, node *backend.Node, report Report) erro
 }
 
 // done keeps that the typed time was taken: set again after a restart it would be an old one.
-func (s *Clock) done(report Report) error {
+func (s *siteClock) done(report Report) error {
 	report.Check(Check{ID: "clock", Title: message.T("Clock"), Status: check.Pass, Observed: message.T("set to the time that was typed")})
 	if err := report.Save("typed", []byte(s.Site.Spec.Time.UTC)); err != nil {
 		return fmt.Errorf("noting the typed time: %w", err)
@@ -140,7 +140,7 @@ func stillWrong(v clock.Verdict) error {
 	}
 }
 
-func (s *Clock) ask(ctx context.Context, node *backend.Node, report Report, v clock.Verdict) (bool, error) {
+func (s *siteClock) ask(ctx context.Context, node *backend.Node, report Report, v clock.Verdict) (bool, error) {
 	now := node.Now()
 	answer, err := report.Ask(ctx, Question{
 		ID:      "clock-jump",
@@ -159,7 +159,7 @@ func (s *Clock) ask(ctx context.Context, node *backend.Node, report Report, v cl
 }
 
 // judge asks the time servers, or takes the typed time where none answers.
-func (s *Clock) judge(ctx context.Context, node *backend.Node) ([]clock.Offset, clock.Verdict) {
+func (s *siteClock) judge(ctx context.Context, node *backend.Node) ([]clock.Offset, clock.Verdict) {
 	servers := s.Site.Spec.AdditionalNTPSources
 	if len(servers) == 0 {
 		servers = clock.Known(node.Host)
@@ -178,14 +178,14 @@ func (s *Clock) judge(ctx context.Context, node *backend.Node) ([]clock.Offset, 
 
 // named tells whether the site has a time server: one that was typed, or that came by DHCP. Those of the installation are no
 // servers of this site.
-func (s *Clock) named(node *backend.Node) bool { return hasTimeServer(s.Site, node.Host) }
+func (s *siteClock) named(node *backend.Node) bool { return hasTimeServer(s.Site, node.Host) }
 
 func hasTimeServer(s *site.Config, m *host.Machine) bool {
 	return len(s.Spec.AdditionalNTPSources)+len(clock.Leased(m)) > 0
 }
 
 // seen notes when the typed time was typed, so that it goes on while a person reads the review.
-func (s *Clock) seen(now time.Time) {
+func (s *siteClock) seen(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if value := s.Site.Spec.Time.UTC; value != s.typed {
@@ -194,7 +194,7 @@ func (s *Clock) seen(now time.Time) {
 }
 
 // typedAhead is how far the clock is behind the typed time. A time that was typed before this engine started counts from its start.
-func (s *Clock) typedAhead(now time.Time) (time.Duration, bool) {
+func (s *siteClock) typedAhead(now time.Time) (time.Duration, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	t, err := time.Parse(time.RFC3339, s.typed)

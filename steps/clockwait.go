@@ -13,7 +13,7 @@ import (
 
 // waitsInVain tells whether each boot would wait for a time server that the site does not have. A machine whose systemd cannot be asked
 // keeps what it does: no landing fails for three minutes of a boot.
-func (s *Clock) waitsInVain(ctx context.Context, node *backend.Node, v clock.Verdict) bool {
+func (s *siteClock) waitsInVain(ctx context.Context, node *backend.Node, v clock.Verdict) bool {
 	if s.named(node) || v.From != (message.Text{}) && !v.Typed || !host.HasKubelet(node.Host) {
 		return false
 	}
@@ -25,7 +25,7 @@ func (s *Clock) waitsInVain(ctx context.Context, node *backend.Node, v clock.Ver
 }
 
 // planWait tells of the wait that goes.
-func (s *Clock) planWait(ctx context.Context, node *backend.Node, v clock.Verdict) []Change {
+func (s *siteClock) planWait(ctx context.Context, node *backend.Node, v clock.Verdict) []Change {
 	if !s.waitsInVain(ctx, node, v) {
 		return nil
 	}
@@ -33,7 +33,7 @@ func (s *Clock) planWait(ctx context.Context, node *backend.Node, v clock.Verdic
 }
 
 // noWait ends that wait.
-func (s *Clock) noWait(ctx context.Context, node *backend.Node, report Report, v clock.Verdict) error {
+func (s *siteClock) noWait(ctx context.Context, node *backend.Node, report Report, v clock.Verdict) error {
 	if !s.waitsInVain(ctx, node, v) {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (s *Clock) noWait(ctx context.Context, node *backend.Node, report Report, v
 }
 
 // Undo lets a boot wait again. The time stays: nobody wants a wrong one back.
-func (*Clock) Undo(ctx context.Context, node *backend.Node, report Report) error {
+func (*siteClock) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	if _, off, err := savedAt(report, "boot-wait"); !off {
 		return err
 	}

@@ -52,7 +52,7 @@ func backupCheck(report Report, err error) {
 }
 
 // await waits for the API. Where a loss of power has damaged the cluster's database, it offers to put the backup back.
-func (s *Kubelet) await(ctx context.Context, node *backend.Node, report Report, wait func() error) error {
+func (s *kubeletGate) await(ctx context.Context, node *backend.Node, report Report, wait func() error) error {
 	for {
 		err := wait()
 		if err == nil || !s.restorable(node, report, err) {
@@ -90,7 +90,7 @@ func restoreQuestion() Question {
 
 // restorable tells whether err is a damaged database, and the backup is that of the cluster which this landing started. One that was
 // in use before has none: it would take from people what they have done since.
-func (s *Kubelet) restorable(node *backend.Node, report Report, err error) bool {
+func (s *kubeletGate) restorable(node *backend.Node, report Report, err error) bool {
 	p, ok := errors.AsType[*problem.Problem](err)
 	done, noted := restores(report)
 	opened, saved := s.opened(report)
@@ -98,13 +98,13 @@ func (s *Kubelet) restorable(node *backend.Node, report Report, err error) bool 
 }
 
 // opened tells whether this landing opened the kubelet's gate.
-func (*Kubelet) opened(report Report) (bool, error) {
+func (*kubeletGate) opened(report Report) (bool, error) {
 	_, opened, err := savedAt(report, "gate")
 	return opened, err
 }
 
 // restore puts the backup back and starts the cluster from it.
-func (s *Kubelet) restore(ctx context.Context, node *backend.Node, report Report) error {
+func (s *kubeletGate) restore(ctx context.Context, node *backend.Node, report Report) error {
 	done, err := restores(report)
 	if err != nil {
 		return err
@@ -116,7 +116,7 @@ func (s *Kubelet) restore(ctx context.Context, node *backend.Node, report Report
 }
 
 // resume ends a restore that has begun, after a loss of power too.
-func (*Kubelet) resume(ctx context.Context, node *backend.Node, report Report) error {
+func (*kubeletGate) resume(ctx context.Context, node *backend.Node, report Report) error {
 	done, err := restores(report)
 	last := len(done) - 1
 	if err != nil || last < 0 || done[last] == restoreDone {
@@ -142,7 +142,7 @@ func (*Kubelet) resume(ctx context.Context, node *backend.Node, report Report) e
 
 // PrepareUndo puts the backup back where the database does not start: what the steps changed in the cluster is undone with it,
 // and without an API none of them could undo it. Where the disk has no room for it, the undo does what it can.
-func (s *Kubelet) PrepareUndo(ctx context.Context, node *backend.Node, report Report) error {
+func (s *kubeletGate) PrepareUndo(ctx context.Context, node *backend.Node, report Report) error {
 	if err := s.resume(ctx, node, report); err != nil {
 		return err
 	}

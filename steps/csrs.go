@@ -15,25 +15,25 @@ import (
 	"touchdown/backend/kubelet"
 )
 
-// CSRs approves the kubelet's certificate requests when the node's certificates have expired in storage. Nothing else in
+// nodeCSRs approves the kubelet's certificate requests when the node's certificates have expired in storage. Nothing else in
 // the cluster would: its approver refuses a node that exists already.
-type CSRs struct {
+type nodeCSRs struct {
 	Limit time.Duration // zero: 20 minutes; a control plane with expired certificates takes up to ten to recover
 }
 
 var (
-	_ Inspector = (*CSRs)(nil)
-	_ Planner   = (*CSRs)(nil)
+	_ Inspector = (*nodeCSRs)(nil)
+	_ Planner   = (*nodeCSRs)(nil)
 )
 
 // ID names the step in the journal.
-func (*CSRs) ID() string { return "csrs" }
+func (*nodeCSRs) ID() string { return "csrs" }
 
 // Title says what the step does.
-func (*CSRs) Title() message.Text { return message.T("Renew the node's certificates") }
+func (*nodeCSRs) Title() message.Text { return message.T("Renew the node's certificates") }
 
 // Inspect tells whether the node's certificates are good, and who else asks for one.
-func (s *CSRs) Inspect(ctx context.Context, node *backend.Node, report Report) error {
+func (s *nodeCSRs) Inspect(ctx context.Context, node *backend.Node, report Report) error {
 	ch := Check{ID: "node-certs", Title: message.T("Certificates of the node"), Status: check.Pass, Observed: message.T("good")}
 	if !host.HasKubelet(node.Host) {
 		ch.Status, ch.Observed = check.Skip, message.T("this machine is not the cluster's node")
@@ -52,7 +52,7 @@ func (s *CSRs) Inspect(ctx context.Context, node *backend.Node, report Report) e
 }
 
 // Plan tells that requests will be approved, which cannot be taken back.
-func (s *CSRs) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+func (s *nodeCSRs) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	if why := csr.Files(node.Host, node.Now()); why.String() != "" {
 		return Plan{
 			Changes:   []Change{{What: message.T("Certificates of the node"), Old: why, New: message.T("renewed")}},
@@ -64,7 +64,7 @@ func (s *CSRs) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 
 // Run approves until the kubelet has good certificates on disk, none of its own requests waits, and the node works: a kubelet asks
 // again after it is Ready.
-func (s *CSRs) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (s *nodeCSRs) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c := node.Kube.WithProgress(report.Progress)
 	limit := s.Limit
 	if limit == 0 {
@@ -103,7 +103,7 @@ func (s *CSRs) Run(ctx context.Context, node *backend.Node, report Report) error
 
 // misled tells of approved requests that were perhaps not the kubelet's: its key is in its memory only, and every machine that
 // has the bootstrap token can ask for the same while the node's certificate is expired.
-func (s *CSRs) misled(ctx context.Context, node *backend.Node, c *kube.Cluster, report Report) error {
+func (s *nodeCSRs) misled(ctx context.Context, node *backend.Node, c *kube.Cluster, report Report) error {
 	e, err := s.self(ctx, node, c)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (s *CSRs) misled(ctx context.Context, node *backend.Node, c *kube.Cluster, 
 }
 
 // waiting names what the node lacks; "" when it works with good certificates and asks for no more.
-func (s *CSRs) waiting(ctx context.Context, node *backend.Node, c *kube.Cluster, name string, approved bool) (message.Text, error) {
+func (s *nodeCSRs) waiting(ctx context.Context, node *backend.Node, c *kube.Cluster, name string, approved bool) (message.Text, error) {
 	if why := csr.Files(node.Host, node.Now()); why.String() != "" {
 		return message.F("new certificates: %s", why), nil
 	}
@@ -133,7 +133,7 @@ func (s *CSRs) waiting(ctx context.Context, node *backend.Node, c *kube.Cluster,
 	return kubelet.Unready(ctx, c, name, node.Now())
 }
 
-func (s *CSRs) self(ctx context.Context, node *backend.Node, c *kube.Cluster) (csr.Expect, error) {
+func (s *nodeCSRs) self(ctx context.Context, node *backend.Node, c *kube.Cluster) (csr.Expect, error) {
 	hostname, err := node.Host.Hostname()
 	if err != nil {
 		return csr.Expect{}, fmt.Errorf("reading the node's name: %w", err)

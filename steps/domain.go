@@ -37,7 +37,7 @@ func (*Domain) ID() string { return "domain" }
 func (*Domain) Title() message.Text { return message.T("Move the cluster's names") }
 
 // Reads names what the names and their certificates are made of.
-func (*Domain) Reads() []string { return (*Certificates)(nil).Reads() }
+func (*Domain) Reads() []string { return (*siteCertificates)(nil).Reads() }
 
 // Skip applies where no new name was asked for.
 func (s *Domain) Skip() message.Text { return noNames(s.Site) }

@@ -2,10 +2,13 @@ package steps
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
+	"touchdown/backend/host"
 	"touchdown/backend/message"
+	"touchdown/backend/problem"
 )
 
 // EventKind is one of a closed list.
@@ -102,4 +105,14 @@ type Trouble struct {
 	Fix     message.Text `json:"fix"`
 	Detail  message.Text `json:"detail,omitzero"`  // the cause, secrets masked
 	Output  []string     `json:"output,omitempty"` // the last lines of a command that failed
+}
+
+// TroubleOf is an error as a Trouble.
+func TroubleOf(err error) *Trouble {
+	p := problem.From(err)
+	t := &Trouble{Code: p.Code, Summary: p.Summary, Fix: p.Fix, Detail: message.Detail(p.Err)}
+	if run, ok := errors.AsType[*host.RunError](err); ok {
+		t.Output = run.Output
+	}
+	return t
 }

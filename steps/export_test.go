@@ -1,4 +1,21 @@
 package steps
 
-// BurnIn is the step for tests outside the package.
-type BurnIn = burnIn
+// The steps, for tests outside the package.
+type (
+	BakeCatalogs      = bakeCatalogs
+	BakeConfiguration = bakeConfiguration
+	CSRs              = nodeCSRs
+	Certificates      = siteCertificates
+	Clock             = siteClock
+	HandOver          = handOver
+	Hostname          = siteHostname
+	Kubelet           = kubeletGate
+	LocalNames        = localNames
+	Names             = siteNames
+	Network           = siteNetwork
+	Routes            = pageRoutes
+	Seal              = seal
+	Trust             = siteTrust
+	BurnIn            = burnIn
+	Ticks             = byHand
+)

@@ -23,13 +23,13 @@ func Factory(cfg *site.Config, w Wiring) []Stage {
 			&Health{Site: cfg, NodeNet: w.NodeNet}, // well without a break
 		}},
 		{ID: "ticks", Title: message.T("By hand"), Steps: []Step{
-			&Ticks{}, // what only a person sees
+			&byHand{}, // what only a person sees
 		}},
 		{ID: "seal", Title: message.T("Seal"), Steps: []Step{
 			&copyCheck{},                 // no other node has its keys
 			&bakeRecord{Tool: w.Version}, // what leaves the factory
 			&FactoryReport{Dir: w.Dir},   // the proof, on the node and for the factory's files
-			&Seal{},                      // the next boot waits for the site
+			&seal{},                      // the next boot waits for the site
 		}},
 	}
 }
@@ -63,9 +63,9 @@ func bake(program string, o BakeOptions) []Step {
 	return []Step{
 		&BakeCheck{},                        // can this cluster be baked?
 		&bakeProgram{From: program},         // the file that the units start
-		&BakeCatalogs{Keep: o.KeepCatalogs}, // what could never start without a registry
+		&bakeCatalogs{Keep: o.KeepCatalogs}, // what could never start without a registry
 		&bakeUplink{},                       // the profile that br-ex is built from carries the internal address
-		&BakeConfiguration{},                // MachineConfigs in one batch; the node reboots once
+		&bakeConfiguration{},                // MachineConfigs in one batch; the node reboots once
 		&bakeVerify{},                       // what the machine really has now
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"touchdown/steps/site"
 )
 
-// HandOver writes the report that the technician leaves behind.
-type HandOver struct {
+// handOver writes the report that the technician leaves behind.
+type handOver struct {
 	Site *site.Config
 	Dir  string       // where the report lies: the engine's state folder
 	At   report.Where // where the servers are asked; zero: where people reach them
@@ -25,21 +25,21 @@ type HandOver struct {
 }
 
 var (
-	_ Step   = (*HandOver)(nil)
-	_ Reader = (*HandOver)(nil)
+	_ Step   = (*handOver)(nil)
+	_ Reader = (*handOver)(nil)
 )
 
 // ID implements Step.
-func (*HandOver) ID() string { return "hand-over" }
+func (*handOver) ID() string { return "hand-over" }
 
 // Title implements Step.
-func (*HandOver) Title() message.Text { return message.T("Write the hand-over report") }
+func (*handOver) Title() message.Text { return message.T("Write the hand-over report") }
 
 // Reads implements Reader.
-func (*HandOver) Reads() []string { return []string{"spec.clusterName", "spec.baseDomain"} }
+func (*handOver) Reads() []string { return []string{"spec.clusterName", "spec.baseDomain"} }
 
 // Run writes the report. One that already tells the same stays to the byte.
-func (h *HandOver) Run(ctx context.Context, node *backend.Node, rep Report) error {
+func (h *handOver) Run(ctx context.Context, node *backend.Node, rep Report) error {
 	rep.Progress(Progress{Done: 0, Total: 2, Unit: "parts", Waiting: message.T("the cluster's identity and certificates")})
 	facts, err := report.Look(ctx, node.Host, node.Kube, h.Site.Domain(), h.At)
 	if err != nil {
@@ -83,7 +83,7 @@ func joined(addresses []netip.Addr) string {
 }
 
 // tell says what the site's people have to add: records for a DNS server, or lines for the clients' hosts files.
-func (h *HandOver) tell(rep Report, d *report.Document) {
+func (h *handOver) tell(rep Report, d *report.Document) {
 	if len(d.NameServers) == 0 && len(d.Hosts) > 0 {
 		rep.Say(message.F("This site has no DNS server: give each client the %d lines of %s for its hosts file.", len(d.Hosts), report.HostsFile))
 		return

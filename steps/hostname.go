@@ -16,32 +16,32 @@ import (
 	"touchdown/steps/site"
 )
 
-// Hostname gives the node another name: its Node object goes, the machine reboots, and the kubelet comes back as a new node. It
+// siteHostname gives the node another name: its Node object goes, the machine reboots, and the kubelet comes back as a new node. It
 // is for those who must: the cluster's own name and addresses do not need it.
-type Hostname struct {
+type siteHostname struct {
 	Site  *site.Config
 	Limit time.Duration // for the node to come back; zero: 20 minutes
 }
 
 var (
-	_ Skipper = (*Hostname)(nil)
-	_ Planner = (*Hostname)(nil)
-	_ Reader  = (*Hostname)(nil)
+	_ Skipper = (*siteHostname)(nil)
+	_ Planner = (*siteHostname)(nil)
+	_ Reader  = (*siteHostname)(nil)
 )
 
 // ID names the step in the journal.
-func (*Hostname) ID() string { return "hostname" }
+func (*siteHostname) ID() string { return "hostname" }
 
 // Title says what the step does.
-func (*Hostname) Title() message.Text { return message.T("Rename the node") }
+func (*siteHostname) Title() message.Text { return message.T("Rename the node") }
 
 // Reads names what decides on the name.
-func (*Hostname) Reads() []string {
+func (*siteHostname) Reads() []string {
 	return []string{"spec.hostname", "spec.policy.allowHostnameChange"}
 }
 
 // Skip applies where the name stays.
-func (s *Hostname) Skip() message.Text {
+func (s *siteHostname) Skip() message.Text {
 	switch {
 	case s.Site.Spec.Hostname == "":
 		return message.T("the node keeps its name")
@@ -52,7 +52,7 @@ func (s *Hostname) Skip() message.Text {
 }
 
 // Plan warns: this is the one change that undo does not take back.
-func (s *Hostname) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+func (s *siteHostname) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	now, err := kubelet.StaticName(node.Host)
 	if err != nil {
 		return Plan{}, fmt.Errorf("reading the node's name: %w", err)
@@ -84,7 +84,7 @@ type renaming struct {
 const renameNote = "rename"
 
 // Run renames before the reboot, and after it lets the node in again.
-func (s *Hostname) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (s *siteHostname) Run(ctx context.Context, node *backend.Node, report Report) error {
 	if !host.HasKubelet(node.Host) {
 		report.Say(message.T("This machine is not the cluster's node; its name stays."))
 		return nil
@@ -114,7 +114,7 @@ func (s *Hostname) Run(ctx context.Context, node *backend.Node, report Report) e
 }
 
 // rename keeps the Node's labels before the Node goes.
-func (s *Hostname) rename(ctx context.Context, node *backend.Node, report Report, from string, r renaming) error {
+func (s *siteHostname) rename(ctx context.Context, node *backend.Node, report Report, from string, r renaming) error {
 	c, to := node.Kube.WithProgress(report.Progress), s.Site.Spec.Hostname
 	boot, err := node.Host.BootID()
 	if err != nil {
@@ -139,7 +139,7 @@ func (s *Hostname) rename(ctx context.Context, node *backend.Node, report Report
 	return Reboot(message.F("the node takes its new name %s", to))
 }
 
-func (*Hostname) remember(ctx context.Context, c *kube.Cluster, hostname string, r *renaming) error {
+func (*siteHostname) remember(ctx context.Context, c *kube.Cluster, hostname string, r *renaming) error {
 	_, n, err := csr.Self(ctx, c, hostname)
 	if err != nil {
 		return fmt.Errorf("reading the node's labels: %w", err)
@@ -152,13 +152,13 @@ func (*Hostname) remember(ctx context.Context, c *kube.Cluster, hostname string,
 }
 
 // readmit approves the new node's requests, and gives it the old one's labels.
-func (s *Hostname) readmit(ctx context.Context, node *backend.Node, report Report, r renaming) error {
+func (s *siteHostname) readmit(ctx context.Context, node *backend.Node, report Report, r renaming) error {
 	c := node.Kube.WithProgress(report.Progress)
 	// The kubelet of before may have written its Node once more while it was stopped.
 	if err := kubelet.Forget(ctx, c.Within(s.limit()), r.From, func(kube.Ref, []byte) error { return nil }); err != nil {
 		return fmt.Errorf("removing the old node: %w", err)
 	}
-	if err := (&CSRs{Limit: s.limit()}).Run(ctx, node, report); err != nil {
+	if err := (&nodeCSRs{Limit: s.limit()}).Run(ctx, node, report); err != nil {
 		return err
 	}
 	if err := kubelet.Relabel(ctx, c, r.To, r.Labels); err != nil {
@@ -168,7 +168,7 @@ func (s *Hostname) readmit(ctx context.Context, node *backend.Node, report Repor
 	return nil
 }
 
-func (s *Hostname) limit() time.Duration {
+func (s *siteHostname) limit() time.Duration {
 	if s.Limit == 0 {
 		return 20 * time.Minute
 	}

@@ -173,56 +173,6 @@ func (s *Images) seed(ctx context.Context, node *backend.Node, runtime *cri.Clie
 	return nil
 }
 
-// missing tells what is wanted and could not be had.
-func missing(s images.Seeded) Check {
-	c := Check{
-		ID: "images-missing", Title: message.T("Images the node needs"), Status: check.Pass, Observed: message.T("all are here"),
-		Expected: message.T("all are here"), Source: message.T("pods, workloads, operators, static pods and services of this node"),
-	}
-	critical := 0
-	for _, i := range s.Missing {
-		for _, name := range i.Missing {
-			c.Evidence = append(c.Evidence, message.F("%s (%s): %s", name, needer(i), message.Detail(s.Failed[name])))
-		}
-		if i.BootCritical {
-			critical++
-		}
-	}
-	if n := len(s.Missing); n > 0 {
-		c.Status, c.Observed = check.Warn, message.F("%d missing", n)
-		c.Fix = message.T("Bring the registry within reach and retry; without it these workloads will not start.")
-		if critical > 0 {
-			c.Status, c.Observed = check.Fail, message.F("%d missing, %d of them needed to boot", n, critical)
-		}
-	}
-	return c
-}
-
-func needer(i wanted.Image) message.Text {
-	if len(i.Needers) == 0 {
-		return message.T("nobody")
-	}
-	return i.Needers[0].Named()
-}
-
-// asking tells of containers that ask the registry at each start: no store cures that.
-func asking(list *wanted.Result) Check {
-	c := Check{
-		ID: "images-always", Title: message.T("Containers start without asking a registry"), Status: check.Pass, Observed: message.T("all do"),
-		Expected: message.T("all do"), Source: message.T("imagePullPolicy of the workloads"),
-	}
-	for _, i := range list.Images {
-		if i.PullAlways && i.Need != wanted.Spare {
-			c.Evidence = append(c.Evidence, message.F("%s (%s)", i.Names[0], needer(i)))
-		}
-	}
-	if n := len(c.Evidence); n > 0 {
-		c.Status, c.Observed = check.Warn, message.F("%d ask at each start", n)
-		c.Fix = message.T("Set imagePullPolicy: IfNotPresent in these workloads, or name the image by digest.")
-	}
-	return c
-}
-
 // activate lets CRI-O know the store, which was verified before: by a MachineConfig, because the file is the operator's.
 func (s *Images) activate(ctx context.Context, node *backend.Node, report Report) error {
 	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)

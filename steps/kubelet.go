@@ -13,8 +13,8 @@ import (
 	"touchdown/backend/kubelet"
 )
 
-// Kubelet lets the cluster start: network, clock and names of the site are in place. From here on the node is landing.
-type Kubelet struct {
+// kubeletGate lets the cluster start: network, clock and names of the site are in place. From here on the node is landing.
+type kubeletGate struct {
 	Limit time.Duration // zero: 15 minutes; a control plane with expired certificates takes up to ten to renew them
 }
 
@@ -22,19 +22,19 @@ type Kubelet struct {
 const apiLimit = 15 * time.Minute
 
 var (
-	_ Planner      = (*Kubelet)(nil)
-	_ Undoer       = (*Kubelet)(nil)
-	_ UndoPreparer = (*Kubelet)(nil)
+	_ Planner      = (*kubeletGate)(nil)
+	_ Undoer       = (*kubeletGate)(nil)
+	_ UndoPreparer = (*kubeletGate)(nil)
 )
 
 // ID names the step in the journal.
-func (*Kubelet) ID() string { return "kubelet" }
+func (*kubeletGate) ID() string { return "kubelet" }
 
 // Title says what the step does.
-func (*Kubelet) Title() message.Text { return message.T("Start the cluster") }
+func (*kubeletGate) Title() message.Text { return message.T("Start the cluster") }
 
 // Plan tells that the cluster starts, where it does not run yet.
-func (*Kubelet) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+func (*kubeletGate) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	if !kubelet.Gated(node.Host) {
 		return Plan{}, nil
 	}
@@ -44,7 +44,7 @@ func (*Kubelet) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 }
 
 // Run makes a backup of the cluster, opens the kubelet's gate and waits for the API.
-func (s *Kubelet) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (s *kubeletGate) Run(ctx context.Context, node *backend.Node, report Report) error {
 	if err := s.resume(ctx, node, report); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (s *Kubelet) Run(ctx context.Context, node *backend.Node, report Report) er
 	return nil
 }
 
-func (s *Kubelet) release(ctx context.Context, node *backend.Node, report Report) error {
+func (s *kubeletGate) release(ctx context.Context, node *backend.Node, report Report) error {
 	if kubelet.Gated(node.Host) {
 		opened, err := s.opened(report)
 		if err != nil {
@@ -92,7 +92,7 @@ func (s *Kubelet) release(ctx context.Context, node *backend.Node, report Report
 
 // Undo holds the cluster back again. The identity that left the factory is a cluster on the disk of which nothing runs: all that
 // was changed through its API has been put back before, and what is undone after this, the network, does not need it.
-func (s *Kubelet) Undo(ctx context.Context, node *backend.Node, report Report) error {
+func (s *kubeletGate) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	if closed, err := s.opened(report); !closed { // it was open when the work began
 		return err
 	}

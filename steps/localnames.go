@@ -16,34 +16,34 @@ import (
 	"touchdown/steps/site"
 )
 
-// LocalNames lets the node answer for its new names itself, so that the cluster reaches itself by them without the site's DNS.
-type LocalNames struct {
+// localNames lets the node answer for its new names itself, so that the cluster reaches itself by them without the site's DNS.
+type localNames struct {
 	Site   *site.Config
 	Server string // host:port of the node's name server; empty: port 53 of the node's own address
 }
 
 var (
-	_ Inspector = (*LocalNames)(nil)
-	_ Skipper   = (*LocalNames)(nil)
-	_ Planner   = (*LocalNames)(nil)
-	_ Undoer    = (*LocalNames)(nil)
-	_ Reader    = (*LocalNames)(nil)
+	_ Inspector = (*localNames)(nil)
+	_ Skipper   = (*localNames)(nil)
+	_ Planner   = (*localNames)(nil)
+	_ Undoer    = (*localNames)(nil)
+	_ Reader    = (*localNames)(nil)
 )
 
 // ID names the step in the journal.
-func (*LocalNames) ID() string { return "local-names" }
+func (*localNames) ID() string { return "local-names" }
 
 // Title says what the step does.
-func (*LocalNames) Title() message.Text { return message.T("Answer for the new names on the node") }
+func (*localNames) Title() message.Text { return message.T("Answer for the new names on the node") }
 
 // Reads names what the names are made of.
-func (*LocalNames) Reads() []string { return []string{"spec.clusterName", "spec.baseDomain"} }
+func (*localNames) Reads() []string { return []string{"spec.clusterName", "spec.baseDomain"} }
 
 // Skip applies where no new name was asked for.
-func (s *LocalNames) Skip() message.Text { return noNames(s.Site) }
+func (s *localNames) Skip() message.Text { return noNames(s.Site) }
 
 // Inspect asks the node's name server for the names of now.
-func (s *LocalNames) Inspect(ctx context.Context, node *backend.Node, report Report) error {
+func (s *localNames) Inspect(ctx context.Context, node *backend.Node, report Report) error {
 	ch := Check{
 		ID: "local-names", Title: message.T("The node answers for the cluster's names itself"), Status: check.Pass,
 		Source: message.T("dnsmasq as the assisted installer lays it"),
@@ -71,7 +71,7 @@ func (s *LocalNames) Inspect(ctx context.Context, node *backend.Node, report Rep
 }
 
 // Plan tells the added names.
-func (s *LocalNames) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+func (s *localNames) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	d := s.Site.Domain()
 	if !dns.Here(node.Host) {
 		return Plan{}, nil
@@ -90,7 +90,7 @@ func (s *LocalNames) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 }
 
 // Run adds the names and asks for all of them, old and new.
-func (s *LocalNames) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (s *localNames) Run(ctx context.Context, node *backend.Node, report Report) error {
 	if !dns.Here(node.Host) {
 		report.Say(message.T("This machine has no name server; the names are left to the site's DNS."))
 		return nil
@@ -122,7 +122,7 @@ func (s *LocalNames) Run(ctx context.Context, node *backend.Node, report Report)
 }
 
 // resolving tells whether the node's programs ask its own name server first.
-func (s *LocalNames) resolving(node *backend.Node, report Report, z dns.Zone) {
+func (s *localNames) resolving(node *backend.Node, report Report, z dns.Zone) {
 	why := dns.Stale(node.Host, z)
 	ch := Check{ID: "resolv-conf", Title: message.T("The node asks itself first (/etc/resolv.conf)"), Status: check.Pass, Observed: message.T("yes, then the site's servers")}
 	if len(dns.Forwards(node.Host, z)) == 0 {
@@ -138,7 +138,7 @@ func (s *LocalNames) resolving(node *backend.Node, report Report, z dns.Zone) {
 // a job that was interrupted goes on before.
 const bootAnswers = time.Minute
 
-func (s *LocalNames) prove(ctx context.Context, report Report, z dns.Zone, domains []string) error {
+func (s *localNames) prove(ctx context.Context, report Report, z dns.Zone, domains []string) error {
 	var names []string
 	for _, d := range domains {
 		names = append(names, dns.Names(d)...)
@@ -155,7 +155,7 @@ func (s *LocalNames) prove(ctx context.Context, report Report, z dns.Zone, domai
 }
 
 // Undo takes the new names away and asks for the old ones.
-func (s *LocalNames) Undo(ctx context.Context, node *backend.Node, report Report) error {
+func (s *localNames) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	if !dns.Here(node.Host) {
 		return nil
 	}

@@ -12,22 +12,22 @@ import (
 	"touchdown/steps/site"
 )
 
-// Names asks what the cluster shall be called. Certificates, Domain, Rollouts and Routes apply it.
-type Names struct{ Site *site.Config }
+// siteNames asks what the cluster shall be called. Certificates, Domain, Rollouts and Routes apply it.
+type siteNames struct{ Site *site.Config }
 
 var (
-	_ asker     = (*Names)(nil)
-	_ Inspector = (*Names)(nil)
+	_ asker     = (*siteNames)(nil)
+	_ Inspector = (*siteNames)(nil)
 )
 
 // ID names the step in the journal.
-func (*Names) ID() string { return "names" }
+func (*siteNames) ID() string { return "names" }
 
 // Title says what the step is about.
-func (*Names) Title() message.Text { return message.T("Choose the cluster's name") }
+func (*siteNames) Title() message.Text { return message.T("Choose the cluster's name") }
 
 // Fields asks for the two parts of the domain.
-func (*Names) Fields() []Field {
+func (*siteNames) Fields() []Field {
 	return []Field{
 		{
 			Path: "spec.clusterName", Kind: Text, Label: message.T("Cluster name"), Example: "store0042", Check: site.ClusterName,
@@ -41,7 +41,7 @@ func (*Names) Fields() []Field {
 }
 
 // Inspect tells what the cluster is called now, once its API runs.
-func (s *Names) Inspect(ctx context.Context, node *backend.Node, report Report) error {
+func (s *siteNames) Inspect(ctx context.Context, node *backend.Node, report Report) error {
 	ch := Check{ID: "names-now", Title: message.T("What the cluster is called now"), Status: "pass"}
 	switch now, noted, err := called(ctx, node); {
 	case err != nil:
@@ -71,4 +71,4 @@ func called(ctx context.Context, node *backend.Node) (now domain.Now, noted bool
 }
 
 // Run has nothing to do.
-func (*Names) Run(context.Context, *backend.Node, Report) error { return nil }
+func (*siteNames) Run(context.Context, *backend.Node, Report) error { return nil }

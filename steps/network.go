@@ -27,29 +27,29 @@ const (
 	bridgeWait      = 90 * time.Second // configure-ovs waits a minute for a default route
 )
 
-// Network moves the node to the site's network: it tries the settings in memory, looks whether the site answers, keeps
+// siteNetwork moves the node to the site's network: it tries the settings in memory, looks whether the site answers, keeps
 // them or puts the old ones back, and leaves them where OpenShift's own boot finds them.
-type Network struct {
+type siteNetwork struct {
 	Site    *site.Config
 	NodeNet *NodeNetwork
 }
 
 var (
-	_ Skipper   = (*Network)(nil)
-	_ Planner   = (*Network)(nil)
-	_ Undoer    = (*Network)(nil)
-	_ Recoverer = (*Network)(nil)
-	_ Reader    = (*Network)(nil)
+	_ Skipper   = (*siteNetwork)(nil)
+	_ Planner   = (*siteNetwork)(nil)
+	_ Undoer    = (*siteNetwork)(nil)
+	_ Recoverer = (*siteNetwork)(nil)
+	_ Reader    = (*siteNetwork)(nil)
 )
 
 // ID names the step in the journal.
-func (*Network) ID() string { return "network" }
+func (*siteNetwork) ID() string { return "network" }
 
 // Title says what the step does.
-func (*Network) Title() message.Text { return message.T("Move to the site's network") }
+func (*siteNetwork) Title() message.Text { return message.T("Move to the site's network") }
 
 // Reads names what NetworkEntry asks for, and what its probes look at.
-func (*Network) Reads() []string {
+func (*siteNetwork) Reads() []string {
 	var paths []string
 	for _, f := range (&NetworkEntry{}).Fields() {
 		paths = append(paths, f.Path)
@@ -59,7 +59,7 @@ func (*Network) Reads() []string {
 }
 
 // Skip tells when nothing was asked for.
-func (s *Network) Skip() message.Text {
+func (s *siteNetwork) Skip() message.Text {
 	if s.Site.Spec.Network.IsZero() && s.Site.Spec.NetworkConfig == "" {
 		return message.T("the network stays unchanged")
 	}
@@ -67,7 +67,7 @@ func (s *Network) Skip() message.Text {
 }
 
 // Plan tells what changes, and that connections break for a moment.
-func (s *Network) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
+func (s *siteNetwork) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	now, err := s.NodeNet.net.Read(ctx)
 	if err != nil {
 		return Plan{}, err
@@ -89,7 +89,7 @@ func (s *Network) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 }
 
 // Run tries the settings out and keeps them, or puts the old ones back and fails.
-func (s *Network) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (s *siteNetwork) Run(ctx context.Context, node *backend.Node, report Report) error {
 	settings := settingsOn(node, s.Site)
 	if err := s.putBackTrial(ctx, report); err != nil {
 		return err
@@ -132,7 +132,7 @@ func (s *Network) Run(ctx context.Context, node *backend.Node, report Report) er
 
 // waitForBoot waits until the boot has made of the network what it will, and returns that. A boot that finds neither lease nor
 // static address goes on looking for ever; then it is we who bring the address.
-func (s *Network) waitForBoot(ctx context.Context, report Report) (*network.Current, error) {
+func (s *siteNetwork) waitForBoot(ctx context.Context, report Report) (*network.Current, error) {
 	report.Progress(Progress{Waiting: message.T("the network of this boot"), Usual: 10})
 	if err := s.NodeNet.net.WaitForBoot(ctx); err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (s *Network) waitForBoot(ctx context.Context, report Report) (*network.Curr
 }
 
 // originals are the settings before the first change: what undo brings back, and what the answers leave unchanged.
-func (s *Network) originals(ctx context.Context, report Report) ([]byte, error) {
+func (s *siteNetwork) originals(ctx context.Context, report Report) ([]byte, error) {
 	saved, ok, err := savedAt(report, "originals")
 	if ok || err != nil {
 		return saved, err
@@ -158,13 +158,13 @@ func (s *Network) originals(ctx context.Context, report Report) ([]byte, error) 
 }
 
 // inPlace tells whether the settings work now and will after a boot.
-func (s *Network) inPlace(ctx context.Context, plan *network.Plan) (bool, error) {
+func (s *siteNetwork) inPlace(ctx context.Context, plan *network.Plan) (bool, error) {
 	live, err := s.NodeNet.net.InForce(ctx, plan)
 	return live && s.NodeNet.net.Persisted(plan), err
 }
 
 // try applies, looks and decides.
-func (s *Network) try(ctx context.Context, node *backend.Node, plan *network.Plan, report Report) error {
+func (s *siteNetwork) try(ctx context.Context, node *backend.Node, plan *network.Plan, report Report) error {
 	before, err := s.NodeNet.net.Originals(ctx) // of this trial; a job may try more than once
 	if err != nil {
 		return err
@@ -203,7 +203,7 @@ func (s *Network) try(ctx context.Context, node *backend.Node, plan *network.Pla
 
 // apply brings the settings about. A NetworkManager that loses the trial, as one does that is restarted, may leave half of
 // it: that is put back, and the settings are tried once more.
-func (s *Network) apply(ctx context.Context, plan *network.Plan, report Report) error {
+func (s *siteNetwork) apply(ctx context.Context, plan *network.Plan, report Report) error {
 	taking := Progress{Waiting: message.T("the new settings to take"), Usual: 5}
 	report.Progress(taking)
 	err := s.NodeNet.net.Apply(ctx, plan, trialTime)
@@ -222,7 +222,7 @@ func (s *Network) apply(ctx context.Context, plan *network.Plan, report Report) 
 }
 
 // commit ends a decision to keep: also after a crash in the middle of it.
-func (s *Network) commit(ctx context.Context, plan *network.Plan) error {
+func (s *siteNetwork) commit(ctx context.Context, plan *network.Plan) error {
 	if err := s.NodeNet.net.Persist(plan); err != nil {
 		return err
 	}
@@ -233,12 +233,12 @@ func (s *Network) commit(ctx context.Context, plan *network.Plan) error {
 }
 
 // Recover puts back what a crash or a power cut left undecided.
-func (s *Network) Recover(ctx context.Context, _ *backend.Node, report Report) error {
+func (s *siteNetwork) Recover(ctx context.Context, _ *backend.Node, report Report) error {
 	return s.putBackTrial(ctx, report)
 }
 
 // Undo brings the factory's settings back.
-func (s *Network) Undo(ctx context.Context, _ *backend.Node, report Report) error {
+func (s *siteNetwork) Undo(ctx context.Context, _ *backend.Node, report Report) error {
 	originals, ok, err := savedAt(report, "originals")
 	if !ok {
 		return err

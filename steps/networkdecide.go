@@ -14,7 +14,7 @@ import (
 )
 
 // decide tells whether the settings stay: by the probes alone where the policy trusts them, else by a question.
-func (s *Network) decide(ctx context.Context, wrong doubts, report Report) (string, error) {
+func (s *siteNetwork) decide(ctx context.Context, wrong doubts, report Report) (string, error) {
 	if len(wrong) == 0 && s.Site.Spec.Policy.KeepNetworkWhenProbesPass {
 		return "keep", nil
 	}
@@ -67,7 +67,7 @@ func extending(ctx context.Context, extend func(context.Context, time.Duration) 
 var errTooLong = errors.New("the question about the network settings was open for too long")
 
 // refuse puts the old settings back and returns why. What failed with the new ones says nothing of the old ones.
-func (s *Network) refuse(ctx context.Context, report Report, why error) error {
+func (s *siteNetwork) refuse(ctx context.Context, report Report, why error) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Minute) // also when the work is being stopped
 	defer stop()
 	if err := s.putBackTrial(ctx, report); err != nil {
@@ -77,7 +77,7 @@ func (s *Network) refuse(ctx context.Context, report Report, why error) error {
 }
 
 // putBackTrial puts back the settings before a trial that was not decided. It does nothing when there was none.
-func (s *Network) putBackTrial(ctx context.Context, report Report) error {
+func (s *siteNetwork) putBackTrial(ctx context.Context, report Report) error {
 	if last, err := s.noted(report); last.State != trying {
 		return err
 	}

@@ -30,7 +30,7 @@ const (
 	back   = "back"
 )
 
-func (s *Network) note(report Report, state string) error {
+func (s *siteNetwork) note(report Report, state string) error {
 	b, err := json.Marshal(trial{state, s.fingerprint()})
 	if err != nil {
 		return fmt.Errorf("noting the trial: %w", err)
@@ -39,7 +39,7 @@ func (s *Network) note(report Report, state string) error {
 }
 
 // noted is where the last trial is; the zero value where there was none.
-func (*Network) noted(report Report) (t trial, err error) {
+func (*siteNetwork) noted(report Report) (t trial, err error) {
 	b, ok, err := notedAt(report, "trial")
 	if ok {
 		err = json.Unmarshal(b, &t)
@@ -51,12 +51,12 @@ func (*Network) noted(report Report) (t trial, err error) {
 }
 
 // decided tells whether the settings of the site config were tried, and kept.
-func (s *Network) decided(report Report) (bool, error) {
+func (s *siteNetwork) decided(report Report) (bool, error) {
 	last, err := s.noted(report)
 	return last == (trial{kept, s.fingerprint()}), err
 }
 
-func (s *Network) fingerprint() string {
+func (s *siteNetwork) fingerprint() string {
 	b, err := json.Marshal(networkSettings(s.Site))
 	if err != nil {
 		panic(err) // settings are text and numbers
@@ -67,7 +67,7 @@ func (s *Network) fingerprint() string {
 
 // alone makes sure that nobody else is trying out settings, which would be taken for the old ones. A trial of our own that
 // was decided is for commit.
-func (s *Network) alone(ctx context.Context, report Report) error {
+func (s *siteNetwork) alone(ctx context.Context, report Report) error {
 	if decided, err := s.decided(report); err != nil || decided {
 		return err
 	}
@@ -96,7 +96,7 @@ func (s *Network) alone(ctx context.Context, report Report) error {
 
 // reason finds out why settings did not come about: NetworkManager does not take an address that someone else has, and a
 // port that lost its cable, but says neither. The old settings are back by then.
-func (s *Network) reason(ctx context.Context, node *backend.Node, plan *network.Plan, report Report, err error) error {
+func (s *siteNetwork) reason(ctx context.Context, node *backend.Node, plan *network.Plan, report Report, err error) error {
 	if problem.From(err).Code != network.NotTaken {
 		return err
 	}
@@ -115,7 +115,7 @@ func (s *Network) reason(ctx context.Context, node *backend.Node, plan *network.
 
 // look waits for an address and probes the network as it is now. What does not answer at once is asked again for a while:
 // after a boot or a change, switches, neighbours and servers take their time.
-func (s *Network) look(ctx context.Context, node *backend.Node, plan *network.Plan, report Report) doubts {
+func (s *siteNetwork) look(ctx context.Context, node *backend.Node, plan *network.Plan, report Report) doubts {
 	for end := time.Now().Add(lookWait); ; {
 		wrong := s.lookOnce(ctx, node, plan, report)
 		if len(wrong) == 0 || ctx.Err() != nil || time.Now().After(end) {
@@ -125,7 +125,7 @@ func (s *Network) look(ctx context.Context, node *backend.Node, plan *network.Pl
 	}
 }
 
-func (s *Network) lookOnce(ctx context.Context, node *backend.Node, plan *network.Plan, report Report) (wrong doubts) {
+func (s *siteNetwork) lookOnce(ctx context.Context, node *backend.Node, plan *network.Plan, report Report) (wrong doubts) {
 	tell := func(c Check) {
 		report.Check(c)
 		if c.Status == check.Fail {

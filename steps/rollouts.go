@@ -32,7 +32,7 @@ func (*Rollouts) ID() string { return "rollouts" }
 func (*Rollouts) Title() message.Text { return message.T("Wait until the new names are served") }
 
 // Reads names what the served certificates are made of.
-func (*Rollouts) Reads() []string { return (*Certificates)(nil).Reads() }
+func (*Rollouts) Reads() []string { return (*siteCertificates)(nil).Reads() }
 
 // Skip applies where no new name was asked for.
 func (s *Rollouts) Skip() message.Text { return noNames(s.Site) }

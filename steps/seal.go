@@ -58,7 +58,7 @@ func (s *FactoryReport) Pace() float64 {
 	planned, took := 0., 0.
 	for _, step := range d.Steps {
 		usual := map[string]float64{
-			(*BakeConfiguration)(nil).ID(): configSeconds + rebootSeconds, (*rehearsal)(nil).ID(): 2 * rebootSeconds,
+			(*bakeConfiguration)(nil).ID(): configSeconds + rebootSeconds, (*rehearsal)(nil).ID(): 2 * rebootSeconds,
 		}[step.ID]
 		if usual > 0 && step.Seconds > rebootSeconds/20 { // else it found its work done
 			planned, took = planned+usual, took+step.Seconds
@@ -70,22 +70,22 @@ func (s *FactoryReport) Pace() float64 {
 	return report.Pace(took, planned)
 }
 
-// Seal ends the work on the bench line: the next boot waits for the site, and its engine loads the site's list.
-type Seal struct{ BakeArm }
+// seal ends the work on the bench line: the next boot waits for the site, and its engine loads the site's list.
+type seal struct{ BakeArm }
 
 var (
-	_ Undoer  = (*Seal)(nil)
-	_ Planner = (*Seal)(nil)
+	_ Undoer  = (*seal)(nil)
+	_ Planner = (*seal)(nil)
 )
 
 // ID names the step in the journal.
-func (*Seal) ID() string { return "seal" }
+func (*seal) ID() string { return "seal" }
 
 // Title says what the step does.
-func (*Seal) Title() message.Text { return message.T("Seal the node") }
+func (*seal) Title() message.Text { return message.T("Seal the node") }
 
 // Plan names the site config that goes with the node. It refuses where that was lost before the work begins, not after three reboots.
-func (*Seal) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+func (*seal) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	d, err := media.Of(node.Host).Baked()
 	if err != nil || d == nil {
 		return Plan{}, err
@@ -99,7 +99,7 @@ func (*Seal) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 
 // Run enters the node into the ledger, arms it, and closes the bench line's list last: a power cut in between leaves a node that does the
 // rest again.
-func (s *Seal) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (s *seal) Run(ctx context.Context, node *backend.Node, report Report) error {
 	d, err := media.Of(node.Host).Baked() // an undo of the bake took it away
 	if err != nil {
 		return err
@@ -141,7 +141,7 @@ func noteDrives(ctx context.Context, node *backend.Node, report Report) {
 
 // Undo opens the list again, and the gate in front of kubelet. A ledger is only added to: the node stays in it, and is known when it
 // is sealed again.
-func (s *Seal) Undo(ctx context.Context, node *backend.Node, report Report) error {
+func (s *seal) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	if _, err := factory.OpenLine(node.Host, node.Now()); err != nil {
 		return err
 	}

@@ -42,18 +42,18 @@ func ticks() []tick {
 	}
 }
 
-// Ticks asks the person on the bench line for what no program can see.
-type Ticks struct{}
+// byHand asks the person on the bench line for what no program can see.
+type byHand struct{}
 
 // ID names the step in the journal.
-func (*Ticks) ID() string { return "ticks" }
+func (*byHand) ID() string { return "ticks" }
 
 // Title says what the step does.
-func (*Ticks) Title() message.Text { return message.T("Tick off what only a person sees") }
+func (*byHand) Title() message.Text { return message.T("Tick off what only a person sees") }
 
 // Run asks what was not answered with yes before, on this stay on the bench line: a node that was taken back has been unpacked.
 // A no is a check that failed: it can be fixed and asked again, or waived.
-func (*Ticks) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (*byHand) Run(ctx context.Context, node *backend.Node, report Report) error {
 	const yes = "yes"
 	ticked := yes + " " + factory.Stay(node.Host)
 	for _, t := range ticks() {

@@ -21,30 +21,30 @@ import (
 	"touchdown/steps/site"
 )
 
-// Trust puts the site's authorities and credentials on the node's disk before anything is pulled with them. What the Machine Config
+// siteTrust puts the site's authorities and credentials on the node's disk before anything is pulled with them. What the Machine Config
 // Operator owns is left to it: NodeConfig and PullSecret bring the same through the cluster.
-type Trust struct{ Site *site.Config }
+type siteTrust struct{ Site *site.Config }
 
 var (
-	_ Skipper = (*Trust)(nil)
-	_ Planner = (*Trust)(nil)
-	_ Undoer  = (*Trust)(nil)
-	_ Reader  = (*Trust)(nil)
+	_ Skipper = (*siteTrust)(nil)
+	_ Planner = (*siteTrust)(nil)
+	_ Undoer  = (*siteTrust)(nil)
+	_ Reader  = (*siteTrust)(nil)
 )
 
 // ID names the step in the journal.
-func (*Trust) ID() string { return "trust" }
+func (*siteTrust) ID() string { return "trust" }
 
 // Title says what the step does.
-func (*Trust) Title() message.Text { return message.T("Trust the site's registries") }
+func (*siteTrust) Title() message.Text { return message.T("Trust the site's registries") }
 
 // Reads names what is put on disk.
-func (*Trust) Reads() []string {
+func (*siteTrust) Reads() []string {
 	return []string{"spec.additionalTrustBundle", "spec.ingressCert.ca", "spec.registryCerts", "spec.pullSecret"}
 }
 
 // Skip applies where the site brings nothing of it.
-func (s *Trust) Skip() message.Text {
+func (s *siteTrust) Skip() message.Text {
 	p := s.Site.Spec
 	if p.AdditionalTrustBundle == "" && p.IngressCert.CA == "" && len(p.RegistryCerts) == 0 && p.PullSecret == "" {
 		return message.T("the site brings no authorities or credentials")
@@ -53,7 +53,7 @@ func (s *Trust) Skip() message.Text {
 }
 
 // Plan names the files. What is in them, the steps tell that bring the same to the cluster.
-func (s *Trust) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+func (s *siteTrust) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	files, err := s.pending(node)
 	if err != nil {
 		return Plan{}, fmt.Errorf("comparing with the node's files: %w", err)
@@ -71,7 +71,7 @@ func (s *Trust) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 }
 
 // Run writes what differs and has the node trust it.
-func (s *Trust) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (s *siteTrust) Run(ctx context.Context, node *backend.Node, report Report) error {
 	files, err := s.pending(node)
 	if err != nil {
 		return fmt.Errorf("comparing with the node's files: %w", err)
@@ -98,7 +98,7 @@ func (s *Trust) Run(ctx context.Context, node *backend.Node, report Report) erro
 }
 
 // refresh runs until it went well once for this bundle: a power cut may have come after the file was written.
-func (s *Trust) refresh(ctx context.Context, node *backend.Node, report Report, bundle string) error {
+func (s *siteTrust) refresh(ctx context.Context, node *backend.Node, report Report, bundle string) error {
 	sum := sha256.Sum256([]byte(bundle))
 	key := "trusted-" + hex.EncodeToString(sum[:6])
 	if _, done, err := savedAt(report, key); done || err != nil {
@@ -115,7 +115,7 @@ func (s *Trust) refresh(ctx context.Context, node *backend.Node, report Report, 
 }
 
 // Undo puts the files back and has the node forget what it trusted.
-func (s *Trust) Undo(ctx context.Context, node *backend.Node, report Report) error {
+func (s *siteTrust) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	refresh, err := newFileOriginals(report).restore(node)
 	if err == nil && refresh {
 		err = trust.Refresh(ctx, node.Host)
@@ -126,7 +126,7 @@ func (s *Trust) Undo(ctx context.Context, node *backend.Node, report Report) err
 	return nil
 }
 
-func (s *Trust) pending(node *backend.Node) ([]trust.File, error) {
+func (s *siteTrust) pending(node *backend.Node) ([]trust.File, error) {
 	if !host.HasKubelet(node.Host) {
 		return nil, nil // not the node: its trust is its owner's business
 	}
@@ -143,7 +143,7 @@ func (s *Trust) pending(node *backend.Node) ([]trust.File, error) {
 	return trust.Pending(node.Host, w)
 }
 
-func (s *Trust) bundle() string {
+func (s *siteTrust) bundle() string {
 	return nodeconfig.MergePEM("", s.Site.Spec.AdditionalTrustBundle, s.Site.Spec.IngressCert.CA)
 }
 

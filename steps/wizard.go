@@ -33,27 +33,27 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&NetworkEntry{Site: cfg, NodeNet: w.NodeNet, Media: w.Media}, // asks for port and addresses, and tries the answers out
 		}},
 		{ID: "site", Title: namesTitle(), Steps: []Step{
-			&Names{Site: cfg},       // asks what the cluster is called here
+			&siteNames{Site: cfg},   // asks what the cluster is called here
 			&Credentials{Site: cfg}, // asks for pull secret and certificates, all optional
 		}},
 		{ID: "advanced", Title: message.T("Advanced settings"), Advanced: true, Steps: []Step{
 			&advanced{Site: cfg}, // asks for all else that the site config can say
 		}},
 		{ID: "relocation", Title: message.T("Relocation"), Steps: []Step{
-			&Network{Site: cfg, NodeNet: w.NodeNet}, // tried in memory, kept or put back
-			&Clock{Site: cfg},                       // before any certificate is looked at
-			&Trust{Site: cfg},                       // the site's registries, before anything pulls from them
-			&LocalNames{Site: cfg},                  // the new names on the node itself, beside the old ones
-			&Kubelet{},                              // released; the cluster starts
-			&CSRs{},                                 // the node's own certificates, when they expired in storage
-			&manifestsTried{Site: cfg},              // the objects that the site brings, before anything of the cluster is changed
-			&Hostname{Site: cfg},                    // only who insists: the node leaves and comes back
-			&NodeConfig{Site: cfg},                  // all that the Machine Config Operator has to do, at once; the credentials with it
-			&PullSecret{Site: cfg},                  // alone where nothing else is to do, else seen to be there
-			&Certificates{Site: cfg},                // for the new names, read back before anything refers to them
-			&Domain{Site: cfg},                      // the new names beside the old ones, written close together
-			&Rollouts{Site: cfg},                    // until each operator has taken them
-			&Routes{Site: cfg},                      // addresses of the cluster's own pages
+			&siteNetwork{Site: cfg, NodeNet: w.NodeNet}, // tried in memory, kept or put back
+			&siteClock{Site: cfg},                       // before any certificate is looked at
+			&siteTrust{Site: cfg},                       // the site's registries, before anything pulls from them
+			&localNames{Site: cfg},                      // the new names on the node itself, beside the old ones
+			&kubeletGate{},                              // released; the cluster starts
+			&nodeCSRs{},                                 // the node's own certificates, when they expired in storage
+			&manifestsTried{Site: cfg},                  // the objects that the site brings, before anything of the cluster is changed
+			&siteHostname{Site: cfg},                    // only who insists: the node leaves and comes back
+			&NodeConfig{Site: cfg},                      // all that the Machine Config Operator has to do, at once; the credentials with it
+			&PullSecret{Site: cfg},                      // alone where nothing else is to do, else seen to be there
+			&siteCertificates{Site: cfg},                // for the new names, read back before anything refers to them
+			&Domain{Site: cfg},                          // the new names beside the old ones, written close together
+			&Rollouts{Site: cfg},                        // until each operator has taken them
+			&pageRoutes{Site: cfg},                      // addresses of the cluster's own pages
 		}},
 		{ID: "images", Title: message.T("Image store"), Steps: []Step{
 			&Images{Site: cfg, Version: w.Version}, // whatever the node runs is here, whole, and needs no registry
@@ -64,7 +64,7 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 		{ID: "hand-over", Title: message.T("Hand-over"), Steps: []Step{
 			&manifestsApplied{Site: cfg, Brought: w.Brought}, // what the site brings for its cluster, such as its registration with a hub
 			&siteLogin{Site: cfg},                            // the factory's password opens no cluster of a site
-			&HandOver{Site: cfg, Dir: w.Dir, Reached: w.NodeNet.Reached, Servers: w.NodeNet.NameServers}, // the proof
+			&handOver{Site: cfg, Dir: w.Dir, Reached: w.NodeNet.Reached, Servers: w.NodeNet.NameServers}, // the proof
 			&publish{Dir: w.Dir},                              // into the cluster
 			&deliver{Site: cfg, Dir: w.Dir, Outbox: w.Outbox}, // to the site's monitor, where it has one
 		}},

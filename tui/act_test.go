@@ -10,7 +10,8 @@ import (
 
 	"touchdown/steps"
 	"touchdown/steps/chosen"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 	"touchdown/test/wait"
 )
 
@@ -28,7 +29,7 @@ func (b *bench) asked(want ...string) {
 		got = nil
 		b.fake.mu.Lock()
 		for _, a := range b.fake.actions {
-			if a.Verb == engine.Act && a.Path == "spec.network.interface" {
+			if a.Verb == session.Act && a.Path == "spec.network.interface" {
 				got = append(got, a.Value)
 			}
 		}
@@ -67,7 +68,7 @@ func TestAct(t *testing.T) {
 // TestActEnds: the sentence goes when it is over; what could not be done is told with what to try instead.
 func TestActEnds(t *testing.T) {
 	over := func(b *bench, value string, failed error) {
-		b.app.Update(actMsg{b.app.link.look(), engine.Action{Verb: engine.Act, Path: "spec.network.interface", Value: value}, failed})
+		b.app.Update(actMsg{b.app.link.look(), session.Action{Verb: session.Act, Path: "spec.network.interface", Value: value}, failed})
 	}
 	b := newBench(t, 80, 24)
 	atCard(b)
@@ -93,7 +94,7 @@ func TestActEnds(t *testing.T) {
 
 // TestActNeedsThePen: who only watches has nothing done.
 func TestActNeedsThePen(t *testing.T) {
-	b := newBench(t, 80, 24, func(s *engine.Snapshot) { s.Pen = engine.PenView{Holder: "tty1", Since: epoch} })
+	b := newBench(t, 80, 24, func(s *view.Snapshot) { s.Pen = view.Pen{Holder: "tty1", Since: epoch} })
 	b.press("c", "c", "a", "down", "a", "enter", "a")
 	b.shows("Network port")
 	b.asked()

@@ -5,25 +5,26 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 // A stage of advanced settings is closed: the way through the pages goes past it until a person opens it. What is in it without
 // being seen, from a file or a stick, is counted on the button that opens it.
 
 // listed are the stages that everybody goes through.
-func (c *client) listed() []engine.StageView {
-	return slices.DeleteFunc(slices.Clone(c.snap.Stages), func(s engine.StageView) bool { return s.Advanced })
+func (c *client) listed() []view.Stage {
+	return slices.DeleteFunc(slices.Clone(c.snap.Stages), func(s view.Stage) bool { return s.Advanced })
 }
 
 // closed are the stages that a person has to open.
-func (c *client) closed() []engine.StageView {
-	return slices.DeleteFunc(slices.Clone(c.snap.Stages), func(s engine.StageView) bool { return !s.Advanced })
+func (c *client) closed() []view.Stage {
+	return slices.DeleteFunc(slices.Clone(c.snap.Stages), func(s view.Stage) bool { return !s.Advanced })
 }
 
 // behind is the advanced stage that the page of a stage leads to; ok is false where there is none.
-func (c *client) behind(id string) (next engine.StageView, ok bool) {
+func (c *client) behind(id string) (next view.Stage, ok bool) {
 	if _, i := c.stage(id); i >= 0 && i+1 < len(c.snap.Stages) && !c.snap.Stages[i].Advanced {
 		next = c.snap.Stages[i+1]
 	}
@@ -31,7 +32,7 @@ func (c *client) behind(id string) (next engine.StageView, ok bool) {
 }
 
 // given tells how many answers of a stage were given.
-func given(stage engine.StageView) string {
+func given(stage view.Stage) string {
 	n := 0
 	for _, v := range fields(stage) {
 		if (v.Value != "" || v.SecretSet) && v.Source != site.Default {
@@ -52,5 +53,5 @@ func (c *course) edit() tea.Cmd {
 	if v := c.snap.Review; v != nil && v.Page != "" {
 		c.goTo(v.Page)
 	}
-	return c.link.act(engine.Action{Verb: engine.Edit})
+	return c.link.act(session.Action{Verb: session.Edit})
 }

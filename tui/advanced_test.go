@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"touchdown/backend/message"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // opened is a console on the page of advanced settings, with the site's whole list.
@@ -87,7 +88,7 @@ func TestEmptied(t *testing.T) {
 	last("spec.sshKeys=" + second)
 	b.press("tab", "shift+tab", "ctrl+u")
 	last("spec.sshKeys=")
-	b.fake.change(func(s *engine.Snapshot) {
+	b.fake.change(func(s *view.Snapshot) {
 		for i := range s.Stages {
 			for j := range s.Stages[i].Steps {
 				for k := range s.Stages[i].Steps[j].Fields {
@@ -132,8 +133,8 @@ func TestSecretEmptied(t *testing.T) {
 func TestReviewLeadsToTheMistake(t *testing.T) {
 	b := newBench(t, 80, 24, realSite)
 	b.press("c")
-	b.fake.change(func(s *engine.Snapshot) {
-		s.State, s.Review = engine.Reviewed, reviewView()
+	b.fake.change(func(s *view.Snapshot) {
+		s.State, s.Review = view.Reviewed, reviewView()
 		s.Review.Problems, s.Review.Page = []message.Text{message.T("Proxy for https: the port is missing.")}, "advanced"
 	})
 	b.refresh()
@@ -185,7 +186,7 @@ func TestPlainAdvanced(t *testing.T) {
 	}
 	p.printed(t, "1  Advanced settings: 2 set")
 	p.after(t, "To start, type", "sno-042")
-	f.did(t, engine.Start)
+	f.did(t, session.Start)
 	p.in.Close()
 	if err := <-done; !errors.Is(err, ErrHungUp) {
 		t.Errorf("ended with %v", err)
@@ -227,20 +228,20 @@ func TestPlainCalledByANumber(t *testing.T) {
 			f.snap.Stages = slices.Insert(f.snap.Stages, 2, stage)
 		}
 	}
-	f.snap.Hostname, f.snap.State, f.snap.Review = "1.factory.example", engine.Reviewed, reviewView()
+	f.snap.Hostname, f.snap.State, f.snap.Review = "1.factory.example", view.Reviewed, reviewView()
 	p, _ := startPlain(t, f)
 	p.after(t, "Type control to take control:", "control")
 	p.printed(t, "2  Advanced settings")
 	p.after(t, "To start, type", "2")
 	p.printed(t, "Label of the site []:")
-	f.did(t, engine.Edit)
+	f.did(t, session.Edit)
 	p.in.Close()
 	f = newFake()
-	f.snap.Hostname, f.snap.State, f.snap.Review = "1.factory.example", engine.Reviewed, reviewView()
+	f.snap.Hostname, f.snap.State, f.snap.Review = "1.factory.example", view.Reviewed, reviewView()
 	p, _ = startPlain(t, f)
 	p.after(t, "Type control to take control:", "control")
 	p.after(t, "To start, type", "1")
-	f.did(t, engine.Start)
+	f.did(t, session.Start)
 	p.in.Close()
 }
 

@@ -8,7 +8,8 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // answers are what was typed here and not yet accepted, and what is said about it.
@@ -63,7 +64,7 @@ func (a *answers) fieldSet(msg setMsg) {
 		if a.drafts[msg.path] == msg.value {
 			delete(a.drafts, msg.path)
 		}
-	case errors.Is(msg.failed, engine.ErrInvalid):
+	case errors.Is(msg.failed, session.ErrInvalid):
 		if a.repeats(msg.path) != "" { // nobody sees what is there: the next keys start it again
 			delete(a.drafts, msg.path)
 		}
@@ -90,7 +91,7 @@ func (a *answers) restored(msg restoredMsg) {
 }
 
 // value is the draft, or what the engine has.
-func (a *answers) value(v engine.FieldView) string {
+func (a *answers) value(v view.Field) string {
 	if draft, ok := a.drafts[v.Path]; ok {
 		return draft
 	}
@@ -98,7 +99,7 @@ func (a *answers) value(v engine.FieldView) string {
 }
 
 // problem is what is said beside a field. With tried, also that it is needed, or does not fit the other answers.
-func (a *answers) problem(v engine.FieldView, tried bool) string {
+func (a *answers) problem(v view.Field, tried bool) string {
 	if why := a.refused[v.Path]; why != "" {
 		return why
 	}
@@ -116,13 +117,13 @@ func (a *answers) problem(v engine.FieldView, tried bool) string {
 }
 
 // act has the machine do what a field offers, unless it does already. Nothing waits for its end: writes go on meanwhile.
-func (a *answers) act(v engine.FieldView, value string) tea.Cmd {
+func (a *answers) act(v view.Field, value string) tea.Cmd {
 	doing := aside{v.Path, value, t("act.doing", value, v.Act.Doing)}
 	if a.aside == doing {
 		return nil
 	}
 	a.aside = doing
-	return a.link.actAside(engine.Action{Verb: engine.Act, Path: v.Path, Value: value})
+	return a.link.actAside(session.Action{Verb: session.Act, Path: v.Path, Value: value})
 }
 
 // actedAside takes the sentence away when it is over, or says why it could not be. An answer for another value than the one
@@ -157,7 +158,7 @@ func (a *answers) actedFile(msg actMsg, open bool) {
 	r := &a.reading
 	if !open || r.path != msg.action.Path {
 		if msg.action.Volume != "" && msg.failed != nil {
-			a.flash = a.advice(msg.failed)
+			a.whisper(a.advice(msg.failed))
 		}
 		return
 	}
@@ -168,8 +169,8 @@ func (a *answers) actedFile(msg actMsg, open bool) {
 }
 
 // took forgets what was typed for a field that has the content of a file now.
-func (a *answers) took(act engine.Action) {
+func (a *answers) took(act session.Action) {
 	delete(a.drafts, act.Path)
 	delete(a.refused, act.Path)
-	a.flash = t("files.taken", act.Value)
+	a.whisper(t("files.taken", act.Value))
 }

@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
 )
 
 func newApp(d *desk, w, h int, every time.Duration) *app {
@@ -98,20 +98,20 @@ func (a *app) pace() tea.Cmd {
 
 // acted tells how an action went.
 func (a *app) acted(msg actMsg) {
-	a.asking = a.asking && msg.action.Verb != engine.Review
+	a.asking = a.asking && msg.action.Verb != session.Review
 	switch {
-	case msg.action.Verb == engine.Act:
+	case msg.action.Verb == session.Act:
 		a.actedAside(msg)
 		_, open := a.over.(*fileList)
 		a.actedFile(msg, open)
-	case msg.action.Verb == engine.Hold: // the page tells whether the countdown stopped; an answer may have been faster
+	case msg.action.Verb == session.Hold: // the page tells whether the countdown stopped; an answer may have been faster
 	case msg.failed != nil:
 		a.flash = a.explain(msg.failed)
-	case msg.action.Verb == engine.Inspect:
+	case msg.action.Verb == session.Inspect:
 		a.flash = t("checks.done")
-	case msg.action.Verb == engine.Waive:
+	case msg.action.Verb == session.Waive:
 		a.flash = t("waive.done")
-	case msg.action.Verb == engine.HandOver:
+	case msg.action.Verb == session.HandOver:
 		a.flash = t("handover.done")
 	default:
 		a.flash = ""
@@ -141,7 +141,7 @@ func (a *app) offerKeyboard() {
 }
 
 func (a *app) gotDocument(msg docMsg) {
-	if msg.what != engine.Bundle {
+	if msg.what != session.Bundle {
 		return
 	}
 	a.flash = t("bundle.saved", msg.saved)
@@ -176,12 +176,13 @@ func (a *app) onTick() tea.Cmd {
 
 // View implements tea.Model: the picture, and where the cursor stands in it.
 func (a *app) View() tea.View {
+	a.hides = false
 	p := a.frame(a.top(), a.w, a.h)
 	for i, line := range p.lines { // a break inside a line, as an error's text may have, would move all below it
 		p.lines[i] = strings.ReplaceAll(line, "\n", " ")
 	}
 	v := tea.NewView(strings.Join(p.lines, "\n"))
-	remember(a, v.Content)
+	remember(a, p, v.Content)
 	v.Cursor = tea.NewCursor(p.x, p.y)
 	return v
 }

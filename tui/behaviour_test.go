@@ -19,7 +19,8 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/message"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // TestWalk goes from the first page to the report as a person would.
@@ -36,7 +37,7 @@ func TestWalk(t *testing.T) {
 	b.shows("Network port") // the default goes back
 	b.press("tab", "tab", "enter", "tab", "'SNO-042", "enter")
 	b.shows("Running for")
-	if got := b.fake.actions[len(b.fake.actions)-1]; got.Verb != engine.Start || got.Fingerprint != "f00d" {
+	if got := b.fake.actions[len(b.fake.actions)-1]; got.Verb != session.Start || got.Fingerprint != "f00d" {
 		t.Errorf("the work was started with %+v", got)
 	}
 	b.fake.change(asking)
@@ -67,7 +68,7 @@ func TestEnterNeverStarts(t *testing.T) {
 		for range 150 {
 			b.press(k, "enter")
 		}
-		if slices.Contains(b.fake.verbs(), engine.Start) {
+		if slices.Contains(b.fake.verbs(), session.Start) {
 			t.Errorf("pressing %s and Enter started the work", k)
 		}
 		if len(b.fake.verbs()) == 0 && k != "space" {
@@ -125,7 +126,7 @@ func TestProblemClearsWithTheKeystroke(t *testing.T) {
 func TestFoundWhileInFocus(t *testing.T) {
 	b := newBench(t, 80, 24)
 	b.press("c", "tab")
-	b.fake.change(func(s *engine.Snapshot) {
+	b.fake.change(func(s *view.Snapshot) {
 		for i, stage := range s.Stages {
 			for j, step := range stage.Steps {
 				for k, f := range step.Fields {
@@ -248,7 +249,7 @@ func TestEngineGone(t *testing.T) {
 	b.shows("engine not answering, trying again; your work goes on")
 	b.shows("engine: not answering")
 	b.fake.gone = false
-	b.fake.change(func(s *engine.Snapshot) { s.Pen = engine.PenView{} }) // it was started again
+	b.fake.change(func(s *view.Snapshot) { s.Pen = view.Pen{} }) // it was started again
 	b.refresh()
 	b.refresh()
 	b.shows("you have control")
@@ -260,7 +261,7 @@ func TestFlood(t *testing.T) {
 	l := b.app.link
 	go l.follow()
 	for range 500 {
-		b.fake.change(func(*engine.Snapshot) {})
+		b.fake.change(func(*view.Snapshot) {})
 	}
 	before := b.fake.looks
 	if msg, ok := l.wait().(eventMsg); !ok || msg.err != nil {
@@ -284,7 +285,7 @@ func TestRefusalsStayBesideTheField(t *testing.T) {
 	b := newBench(t, 80, 24)
 	b.press("c")
 	b.app.pending++
-	b.app.Update(setMsg{snapshot: b.app.link.look(), path: "spec.baseDomain", value: "2x", failed: fmt.Errorf("%w: 2x is no duration", engine.ErrInvalid)})
+	b.app.Update(setMsg{snapshot: b.app.link.look(), path: "spec.baseDomain", value: "2x", failed: fmt.Errorf("%w: 2x is no duration", session.ErrInvalid)})
 	b.shows("! 2x is no duration")
 	b.app.Update(actMsg{snapshot: b.app.link.look(), failed: errors.New("reading the disk: no space left")})
 	b.shows("no space left")
@@ -335,7 +336,7 @@ func TestHelp(t *testing.T) {
 
 // TestFormHelpNamesTheFolders: the folders that ReadGiven reads are those of the help.
 func TestFormHelpNamesTheFolders(t *testing.T) {
-	_, err := engine.ReadGiven("/etc/key.pem")
+	_, err := session.ReadGiven("/etc/key.pem")
 	if err == nil {
 		t.Fatal("/etc was read")
 	}
@@ -456,27 +457,27 @@ func TestTexts(t *testing.T) {
 
 // TestWaive: the check that was chosen is the one waived, also by way of Tab, and only with a name and a reason.
 func TestWaive(t *testing.T) {
-	b := newBench(t, 80, 24, func(s *engine.Snapshot) { s.Stages[0].Steps[0].Checks[1].Status = "fail" })
+	b := newBench(t, 80, 24, func(s *view.Snapshot) { s.Stages[0].Steps[0].Checks[1].Status = "fail" })
 	b.press("down", "down", "tab", "right", "right", "right", "enter")
 	b.shows("Waive: Clock")
 	b.press("tab", "tab", "tab", "enter")
 	b.shows("needs a name and a reason")
 	b.press("tab", "'Q. Technician", "tab", "'agreed", "tab", "tab", "enter")
 	last := b.fake.actions[len(b.fake.actions)-1]
-	if last.Verb != engine.Waive || last.Check != "hw-clock" || last.By != "Q. Technician" || last.Reason != "agreed" {
+	if last.Verb != session.Waive || last.Check != "hw-clock" || last.By != "Q. Technician" || last.Reason != "agreed" {
 		t.Errorf("did %+v", last)
 	}
 }
 
 // TestWaiverOffersTheName: the second waiver of a console begins with the name of the first, at the reason.
 func TestWaiverOffersTheName(t *testing.T) {
-	b := newBench(t, 80, 24, func(s *engine.Snapshot) {
+	b := newBench(t, 80, 24, func(s *view.Snapshot) {
 		s.Stages[0].Steps[0].Checks[0].Status, s.Stages[0].Steps[0].Checks[1].Status = "fail", "fail"
 	})
 	b.press("w", "'Q. Technician", "tab", "'agreed", "tab", "tab", "enter", "w")
 	b.shows("[Q. Technician ")
 	b.press("'agreed too", "tab", "tab", "enter")
-	if last := b.fake.actions[len(b.fake.actions)-1]; last.Verb != engine.Waive || last.By != "Q. Technician" || last.Reason != "agreed too" {
+	if last := b.fake.actions[len(b.fake.actions)-1]; last.Verb != session.Waive || last.By != "Q. Technician" || last.Reason != "agreed too" {
 		t.Errorf("did %+v", last)
 	}
 	b.press("w", "up", "'B. Else", "tab", "'so", "tab", "tab", "enter")
@@ -516,7 +517,7 @@ func TestFailIsToldBeforeThePageIsLeft(t *testing.T) {
 		status check.Status
 		told   bool
 	}{{check.Fail, true}, {check.Warn, false}, {check.Waived, false}} {
-		b := newBench(t, 80, 24, func(s *engine.Snapshot) { s.Stages[0].Steps[0].Checks[0].Status = c.status })
+		b := newBench(t, 80, 24, func(s *view.Snapshot) { s.Stages[0].Steps[0].Checks[0].Status = c.status })
 		b.press("c")
 		if told := strings.Contains(b.screen(), "press Continue again: Processors"); told != c.told {
 			t.Errorf("%s: told: %v\n%s", c.status, told, b.screen())
@@ -534,7 +535,7 @@ func TestFailIsToldBeforeThePageIsLeft(t *testing.T) {
 func TestWhatDoesNotFitTogether(t *testing.T) {
 	const fault = "is outside of the subnet"
 	b := newBench(t, 80, 24)
-	b.fake.spell = func(s *engine.Snapshot) {
+	b.fake.spell = func(s *view.Snapshot) {
 		list := s.Stages[1].Steps[0].Fields
 		if list[0].Value != "good" {
 			list[1].Together = message.T(fault)

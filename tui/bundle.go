@@ -10,7 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"touchdown/steps/chosen"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
 )
 
 // bundle has a support bundle written to the stick in the machine, or, without one, saved; either says where.
@@ -19,14 +19,14 @@ func (l *link) bundle(save func([]byte) (string, error)) tea.Cmd {
 		ctx, cancel := context.WithTimeout(l.ctx, workTimeout)
 		defer cancel()
 		var on chosen.Saved
-		told, err := l.session.Export(ctx, engine.BundleOnStick)
+		told, err := l.session.Export(ctx, session.BundleOnStick)
 		if err == nil {
 			err = json.Unmarshal(told, &on)
 		}
-		if errors.Is(err, engine.ErrNotFound) {
-			return l.export(engine.Bundle, save)()
+		if errors.Is(err, session.ErrNotFound) {
+			return l.export(session.Bundle, save)()
 		}
-		return docMsg{what: engine.Bundle, saved: t("bundle.where", on.Volume+" "+on.File, on.Bytes/1024+1, fmt.Sprintf("%.12s", on.SHA256)), sum: on.SHA256, failed: err}
+		return docMsg{what: session.Bundle, saved: t("bundle.where", on.Volume+" "+on.File, on.Bytes/1024+1, fmt.Sprintf("%.12s", on.SHA256)), sum: on.SHA256, failed: err}
 	}
 }
 

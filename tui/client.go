@@ -11,8 +11,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
 	"touchdown/steps/idle"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // client is what the engine told this console last, and whether this console has control.
@@ -21,15 +22,20 @@ type client struct {
 	clock func() time.Time
 	name  string // of this console
 
-	snap  *engine.Snapshot // nil before the first
-	got   time.Time        // when it came, by the clock of this console
-	seen  uint64           // number of the newest answer
-	gone  error            // why the engine does not answer
-	beat  int              // counts answers, for the heartbeat
-	held  bool             // this console has the pen
-	flash string           // one sentence above the keys, until the next key
-	by    string           // who waived a check here last
+	snap  *view.Snapshot // nil before the first
+	got   time.Time      // when it came, by the clock of this console
+	seen  uint64         // number of the newest answer
+	gone  error          // why the engine does not answer
+	beat  int            // counts answers, for the heartbeat
+	held  bool           // this console has the pen
+	flash string         // one sentence above the keys, until the next key
+	by    string         // who waived a check here last
+
+	unrecorded string // the last flash that has what a person typed or chose
 }
+
+// whisper is flash for a sentence that the record must not have.
+func (c *client) whisper(text string) { c.flash, c.unrecorded = text, text }
 
 // absorb takes over a snapshot, unless a newer one is known already.
 func (c *client) absorb(s snapshot) tea.Cmd {
@@ -74,13 +80,13 @@ func (c *client) penState() string {
 // explain says what a failed request means to a person.
 func (c *client) explain(err error) string {
 	switch {
-	case errors.Is(err, engine.ErrNoPen), errors.Is(err, engine.ErrPenHeld):
+	case errors.Is(err, session.ErrNoPen), errors.Is(err, session.ErrPenHeld):
 		c.held = false
 		if c.snap != nil && c.snap.Pen.Holder != "" && c.snap.Pen.Holder != c.name {
 			return t("pen.held", c.snap.Pen.Holder)
 		}
 		return t("pen.none")
-	case errors.Is(err, engine.ErrNoEngine):
+	case errors.Is(err, session.ErrNoEngine):
 		return t("engine.gone")
 	case errors.Is(err, idle.ErrLocked):
 		return t("lock.closed")
@@ -99,7 +105,7 @@ func (c *client) advice(err error) string {
 // plain is an error without the words that only programs need.
 func plain(err error) string {
 	s := err.Error()
-	for _, known := range []error{engine.ErrInvalid, engine.ErrState, engine.ErrNotFound, engine.ErrLocked} {
+	for _, known := range []error{session.ErrInvalid, session.ErrState, session.ErrNotFound, session.ErrLocked} {
 		s = strings.TrimPrefix(s, known.Error()+": ")
 	}
 	return s
@@ -114,7 +120,7 @@ func (c *client) now() time.Time {
 }
 
 // state is the job's, "" before the first snapshot.
-func (c *client) state() engine.State {
+func (c *client) state() view.State {
 	if c.snap == nil {
 		return ""
 	}
@@ -124,7 +130,7 @@ func (c *client) state() engine.State {
 // moving reports whether the screen changes automatically.
 func (c *client) moving() bool {
 	switch c.state() {
-	case engine.Working, engine.InQuestion, engine.UndoingAll:
+	case view.Working, view.InQuestion, view.UndoingAll:
 		return true
 	}
 	return c.gone != nil
@@ -138,8 +144,8 @@ func (c *client) heart() string {
 	return string(beats[c.beat%len(beats)])
 }
 
-func (c *client) allFields() []engine.FieldView {
-	var fields []engine.FieldView
+func (c *client) allFields() []view.Field {
+	var fields []view.Field
 	for _, stage := range c.snap.Stages {
 		for _, step := range stage.Steps {
 			fields = append(fields, step.Fields...)
@@ -149,7 +155,7 @@ func (c *client) allFields() []engine.FieldView {
 }
 
 // stage returns the stage with the ID and its index, or -1.
-func (c *client) stage(id string) (engine.StageView, int) {
+func (c *client) stage(id string) (view.Stage, int) {
 	if c.snap != nil {
 		for i, s := range c.snap.Stages {
 			if s.ID == id {
@@ -157,11 +163,11 @@ func (c *client) stage(id string) (engine.StageView, int) {
 			}
 		}
 	}
-	return engine.StageView{}, -1
+	return view.Stage{}, -1
 }
 
 // current returns the step at work and the index of its stage, or -1.
-func (c *client) current() (engine.StepView, int) {
+func (c *client) current() (view.Step, int) {
 	if c.snap != nil {
 		for i, stage := range c.snap.Stages {
 			for _, step := range stage.Steps {
@@ -171,7 +177,7 @@ func (c *client) current() (engine.StepView, int) {
 			}
 		}
 	}
-	return engine.StepView{}, -1
+	return view.Step{}, -1
 }
 
 // fingerprint is that of the review, or "".
@@ -184,17 +190,17 @@ func (c *client) fingerprint() string {
 
 // lostRecords tells whether the engine stopped because its own records were damaged.
 func (c *client) lostRecords() bool {
-	return c.snap != nil && c.snap.Problem != nil && c.snap.Problem.Code == engine.RecordsLost
+	return c.snap != nil && c.snap.Problem != nil && c.snap.Problem.Code == view.RecordsLost
 }
 
 // canAct reports whether the machine can do something for the value of a field.
-func (c *client) canAct(v engine.FieldView, value string) bool {
+func (c *client) canAct(v view.Field, value string) bool {
 	return v.Act != nil && c.held && slices.ContainsFunc(v.Choices, func(choice steps.Choice) bool { return choice.Value == value })
 }
 
 // say is a text in the words of the list that is worked through: on the bench line a node does not land.
 func (c *client) say(key string, args ...any) string {
-	if c.snap.List == engine.ListFactory {
+	if c.snap.List == view.ListFactory {
 		key += ".factory"
 	}
 	return t(key, args...)

@@ -7,7 +7,8 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // confirm asks before something that a stray key must not do. With words, one of them must be typed. Without, no text can
@@ -16,13 +17,13 @@ type confirm struct {
 	base
 	title, text string
 	word        []string
-	verb        engine.Action
+	verb        session.Action
 	cmd         tea.Cmd // done instead of verb, when set
 	takes       bool    // and it takes control
 	row         row
 	onWord      bool
 	ed          editor
-	state       engine.State // and life and list: those that it was asked in
+	state       view.State // and life and list: those that it was asked in
 	life        string
 	list        string
 }
@@ -60,14 +61,14 @@ func takeOver(d *desk) (screen, tea.Cmd) {
 func newUnlock(d *desk) *confirm {
 	return newConfirm(d, confirm{
 		title: t("unlock.title"), text: t("unlock.text"), word: []string{d.hostWord()},
-		verb: engine.Action{Verb: engine.Unlock, Value: d.snap.Hostname},
+		verb: session.Action{Verb: session.Unlock, Value: d.snap.Hostname},
 	})
 }
 
 // newUndo asks before everything is put back.
 func newUndo(d *desk) *confirm {
 	return newConfirm(d, confirm{
-		title: t("undo.title"), text: t("undo.text"), word: d.words(), verb: engine.Action{Verb: engine.Undo},
+		title: t("undo.title"), text: t("undo.text"), word: d.words(), verb: session.Action{Verb: session.Undo},
 	})
 }
 

@@ -8,7 +8,8 @@ import (
 
 	"touchdown/steps"
 	"touchdown/steps/chosen"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // course is where this console is: which page the job's state asks for, and while it collects, which stage's.
@@ -23,23 +24,23 @@ type course struct {
 // wanted names the page for the job's state.
 func (c *course) wanted() string {
 	switch c.state() {
-	case engine.Inspecting, engine.Collecting:
+	case view.Inspecting, view.Collecting:
 		if c.snap.Locked { // it was unlocked, and locked itself again when the engine restarted
 			return "dashboard"
 		}
 		return c.collecting()
-	case engine.Reviewed:
+	case view.Reviewed:
 		return "review"
-	case engine.Working, engine.UndoingAll:
+	case view.Working, view.UndoingAll:
 		return "work"
-	case engine.InQuestion:
+	case view.InQuestion:
 		if c.snap.Question == nil {
 			return "work"
 		}
 		return "question"
-	case engine.HasFailed:
+	case view.HasFailed:
 		return "problem"
-	case engine.IsDone, engine.IsUndone:
+	case view.IsDone, view.IsUndone:
 		c.opened, c.ended = "", true
 		return "dashboard"
 	}
@@ -69,7 +70,7 @@ func (c *course) opening(pages []string) string {
 	page := pages[0]
 	for _, id := range pages {
 		stage, _ := c.stage(id)
-		typed := func(v engine.FieldView) bool { return v.Changed && chosen.ByPerson(v.Source) }
+		typed := func(v view.Field) bool { return v.Changed && chosen.ByPerson(v.Source) }
 		if !c.ended && slices.ContainsFunc(fields(stage), typed) {
 			page = id
 		}
@@ -117,13 +118,13 @@ func (c *course) warns(of string) bool {
 }
 
 // holds tells whether an answer that does not fit the others keeps its page: once, since what has to change may stand on another.
-func (c *course) holds(v engine.FieldView) bool {
+func (c *course) holds(v view.Field) bool {
 	why := show(v.Together)
 	return why != "" && c.warns(v.Path+" "+why)
 }
 
 // untold are the checks of a page that failed, of which nobody was told before the page is left.
-func (c *course) untold(stage engine.StageView) []finding {
+func (c *course) untold(stage view.Stage) []finding {
 	return slices.DeleteFunc(failing(stage), func(f finding) bool { return !c.warns(f.step + " " + f.ID + " " + show(f.Observed)) })
 }
 
@@ -159,18 +160,18 @@ func (c *course) review() tea.Cmd {
 		return nil
 	}
 	c.asking = true
-	return c.link.act(engine.Action{Verb: engine.Review})
+	return c.link.act(session.Action{Verb: session.Review})
 }
 
 // lookAgain inspects the machine once more.
 func (c *course) lookAgain() tea.Cmd {
 	c.flash = t("checks.again")
-	return c.link.act(engine.Action{Verb: engine.Inspect})
+	return c.link.act(session.Action{Verb: session.Inspect})
 }
 
 // fields are the questions of a stage that are asked now.
-func fields(stage engine.StageView) []engine.FieldView {
-	var out []engine.FieldView
+func fields(stage view.Stage) []view.Field {
+	var out []view.Field
 	for _, step := range stage.Steps {
 		for _, f := range step.Fields {
 			if f.Visible {
@@ -188,7 +189,7 @@ type finding struct {
 	stale bool // it is about earlier answers, and is made again
 }
 
-func findings(stage engine.StageView) []finding {
+func findings(stage view.Stage) []finding {
 	var out []finding
 	for _, step := range stage.Steps {
 		for _, c := range step.Checks {
@@ -199,12 +200,12 @@ func findings(stage engine.StageView) []finding {
 }
 
 // failing are the checks of a stage that failed, for the answers of now.
-func failing(stage engine.StageView) []finding {
+func failing(stage view.Stage) []finding {
 	return slices.DeleteFunc(findings(stage), func(f finding) bool { return f.stale || f.Status != "fail" })
 }
 
 // isPage reports whether a stage is shown while collecting: it asks, or it found something out.
-func isPage(stage engine.StageView) bool {
+func isPage(stage view.Stage) bool {
 	for _, step := range stage.Steps {
 		if step.Inspecting || len(step.Checks) > 0 {
 			return true

@@ -8,7 +8,8 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // dashboard stays on the screen after the work: where the cluster is, how it is, and what can be done now.
@@ -51,17 +52,17 @@ func (b *dashboard) buttons() []button {
 		}
 		list = append(list, button{k, t("button." + name), do, true})
 	}
-	ask := func(k key.Binding, name string, a engine.Action) {
+	ask := func(k key.Binding, name string, a session.Action) {
 		way(k, name, func() (screen, tea.Cmd) { return b.ask(name, a), nil })
 	}
-	done, again := d.state() == engine.IsDone, "move"
-	if d.snap.List == engine.ListFactory {
+	done, again := d.state() == view.IsDone, "move"
+	if d.snap.List == view.ListFactory {
 		again = "recheck"
 	}
 	if done {
 		list = append(list, button{key: k.report, label: t("button.report"), do: func() (screen, tea.Cmd) { return newReport(d) }})
 	}
-	if done && d.held && !d.snap.Locked && d.snap.List != engine.ListFactory {
+	if done && d.held && !d.snap.Locked && d.snap.List != view.ListFactory {
 		list = append(list, button{key: k.logIn, label: t("button.logIn"), do: func() (screen, tea.Cmd) { return newLogIn(d) }})
 	}
 	switch {
@@ -69,30 +70,30 @@ func (b *dashboard) buttons() []button {
 	case d.snap.Locked:
 		way(k.unlock, "unlock", func() (screen, tea.Cmd) { return newUnlock(d), nil })
 	case done:
-		if d.snap.List != engine.ListFactory { // a node on the bench line is sealed, not handed over
-			ask(k.handover, "handover", engine.Action{Verb: engine.HandOver})
+		if d.snap.List != view.ListFactory { // a node on the bench line is sealed, not handed over
+			ask(k.handover, "handover", session.Action{Verb: session.HandOver})
 		}
 		way(k.undo, "undo", func() (screen, tea.Cmd) { return newUndo(d), nil })
-		ask(k.edit, again, engine.Action{Verb: engine.Edit})
+		ask(k.edit, again, session.Action{Verb: session.Edit})
 	default:
-		ask(k.edit, again, engine.Action{Verb: engine.Edit})
+		ask(k.edit, again, session.Action{Verb: session.Edit})
 	}
 	way(k.bundle, "bundle", func() (screen, tea.Cmd) { return b, d.bundle() })
 	if d.held {
-		ask(k.reboot, "reboot", engine.Action{Verb: engine.Reboot})
-		ask(k.powerOff, "powerOff", engine.Action{Verb: engine.PowerOff})
+		ask(k.reboot, "reboot", session.Action{Verb: session.Reboot})
+		ask(k.powerOff, "powerOff", session.Action{Verb: session.PowerOff})
 	}
 	list = append(list, button{key: k.inventory, label: t("button.inventory"), do: func() (screen, tea.Cmd) { return newInventory(d) }})
 	return append(list, common(d, b)...)
 }
 
 // ask wants to be sure: by the node's name, but on the bench line, where a node has no users.
-func (b *dashboard) ask(name string, a engine.Action) screen {
+func (b *dashboard) ask(name string, a session.Action) screen {
 	if name == "recheck" {
 		name = "move" // the same question
 	}
 	c := confirm{title: t(name + ".title"), text: t(name + ".text"), verb: a}
-	if b.snap.List != engine.ListFactory {
+	if b.snap.List != view.ListFactory {
 		c.word = b.words()
 	}
 	return newConfirm(b.desk, c)
@@ -102,7 +103,7 @@ func (b *dashboard) view(w, h int) page {
 	buttons, x, y := b.row.view(b.theme, b.buttons(), true, w)
 	b.scroll.fill(b.text(w), w, h-len(buttons)-1)
 	text := b.scroll.view(b.theme)
-	if b.snap.State == engine.IsDone && b.snap.Cluster != "" {
+	if b.snap.State == view.IsDone && b.snap.Cluster != "" {
 		if code := b.theme.qrLines(webConsole + b.snap.Cluster); len(code) > 0 {
 			text = corner(text, append(code, ends(t("dashboard.code"), "", lipgloss.Width(code[0]))), w)
 		}
@@ -127,9 +128,9 @@ func (b *dashboard) text(w int) []string {
 	s := b.snap
 	title := t("dashboard.undone")
 	switch s.State {
-	case engine.IsDone:
+	case view.IsDone:
 		title = b.desk.say("dashboard.done", span(seconds(s.Worked)))
-	case engine.Inspecting, engine.Collecting, engine.Reviewed:
+	case view.Inspecting, view.Collecting, view.Reviewed:
 		title = t("dashboard.moving")
 	}
 	var lines []string
@@ -150,7 +151,7 @@ func (b *dashboard) text(w int) []string {
 // reached tells where the cluster is reached.
 func (b *dashboard) reached(w int) (lines []string) {
 	s := b.snap
-	if s.State == engine.IsDone && s.Cluster != "" {
+	if s.State == view.IsDone && s.Cluster != "" {
 		reached := []string{t("dashboard.cluster", s.Cluster), t("dashboard.api", s.Cluster), t("dashboard.console", s.Cluster)}
 		if is := b.address(); is != "" {
 			reached = append([]string{t("dashboard.address", is)}, reached...)

@@ -6,7 +6,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // desk is what all screens share. Only update functions change it.
@@ -26,6 +26,7 @@ type desk struct {
 	touched bool      // a key other than Enter was pressed there
 	seen    *record   // what this console showed, for support
 	blind   bool      // a page is drawn for the record
+	hides   bool      // something was drawn that the record must not have
 }
 
 func newDesk(l *link, o Options) *desk {
@@ -61,7 +62,7 @@ const enterDelay = time.Second
 func (d *desk) hasty() bool { return d.clock().Sub(d.shown) < enterDelay }
 
 // actKey is the key for what a field offers, under its own name.
-func (d *desk) actKey(v engine.FieldView) key.Binding {
+func (d *desk) actKey(v view.Field) key.Binding {
 	b := d.keys.act
 	b.SetHelp(b.Help().Key, show(v.Act.Label))
 	return b

@@ -7,7 +7,7 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // TestEvidenceIsWhole: below the list there is room for a few lines of what was seen. One key away is all of it, on the smallest
@@ -18,7 +18,7 @@ func TestEvidenceIsWhole(t *testing.T) {
 		seen = append(seen, "one more answer")
 	}
 	seen = append(seen, "the very last")
-	b := newBench(t, 80, 24, realSite, func(s *engine.Snapshot) {
+	b := newBench(t, 80, 24, realSite, func(s *view.Snapshot) {
 		list := &s.Stages[0].Steps[0].Checks
 		*list = append(*list, steps.Check{ID: "net-dns-1", Title: message.T("DNS server"), Status: "pass", Observed: message.T("yes"), Evidence: message.Lines(seen)})
 	})

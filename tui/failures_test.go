@@ -16,7 +16,7 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // phoned is a code that a person can read over a telephone: a hyphen, by which this test finds it, and none of 0, O, 1 and I.
@@ -177,13 +177,13 @@ func TestEachFailureHasAPage(t *testing.T) {
 			t.Errorf("%s cannot be read over a telephone", f.code)
 		}
 		what, fix := argument.ReplaceAllString(f.what, "store0042"), argument.ReplaceAllString(f.fix, "store0042")
-		b.fake.change(func(s *engine.Snapshot) {
+		b.fake.change(func(s *view.Snapshot) {
 			failed(s)
 			s.Problem = &steps.Trouble{Code: f.code, Summary: message.Data(what), Fix: message.Data(fix)}
 		})
 		b.refresh()
 		title, safe := "FAILED", texts["problem.safe"]
-		if f.code == engine.RecordsLost {
+		if f.code == view.RecordsLost {
 			title, safe = texts["lost.title"], texts["lost.safe"]
 		}
 		page := unspaced(b.screen())

@@ -15,12 +15,13 @@ import (
 
 	"touchdown/steps"
 	"touchdown/steps/chosen"
-	"touchdown/steps/engine"
 	"touchdown/steps/handout"
 	"touchdown/steps/idle"
 	"touchdown/steps/offered"
 	"touchdown/steps/records"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 var epoch = time.Date(2026, 11, 21, 2, 13, 7, 0, time.UTC)
@@ -31,7 +32,7 @@ const shownPassword = "h7kqm-2xw9n-pd4rt-vz8cj"
 // fake is an engine that plays a script. Its state changes as the real one's does, with no time in between.
 type fake struct {
 	mu      sync.Mutex
-	snap    engine.Snapshot
+	snap    view.Snapshot
 	secrets map[string]string
 	tokens  int
 	present int // calls of Present
@@ -39,7 +40,7 @@ type fake struct {
 	gone    bool
 	deaf    bool // never answers, not even when the asker gives up
 	pauseAt int  // of looks: from that one on there is no answer; 0: never
-	actions []engine.Action
+	actions []session.Action
 	sets    []string
 	log     []string
 	journal []string      // the node's
@@ -50,7 +51,7 @@ type fake struct {
 	acting  chan error      // when an act ends, and how
 	logIn   *handout.LogIn
 	asked   []handout.Ask
-	spell   func(*engine.Snapshot) // changes the examples' words, for a console in another language
+	spell   func(*view.Snapshot) // changes the examples' words, for a console in another language
 
 	refuses bool // it takes no text, and quotes it
 
@@ -70,9 +71,9 @@ func newFake() *fake {
 	}
 }
 
-var _ engine.Session = (*fake)(nil)
+var _ session.Session = (*fake)(nil)
 
-func (f *fake) Snapshot(ctx context.Context) (*engine.Snapshot, error) {
+func (f *fake) Snapshot(ctx context.Context) (*view.Snapshot, error) {
 	if f.deaf {
 		select {}
 	}
@@ -81,19 +82,19 @@ func (f *fake) Snapshot(ctx context.Context) (*engine.Snapshot, error) {
 	if f.pauseAt > 0 && f.looks >= f.pauseAt {
 		f.mu.Unlock()
 		<-ctx.Done()
-		return nil, fmt.Errorf("%w: %w", engine.ErrNoEngine, ctx.Err())
+		return nil, fmt.Errorf("%w: %w", session.ErrNoEngine, ctx.Err())
 	}
 	defer f.mu.Unlock()
 	if f.gone {
-		return nil, fmt.Errorf("%w: connection refused", engine.ErrNoEngine)
+		return nil, fmt.Errorf("%w: connection refused", session.ErrNoEngine)
 	}
 	s := f.snap
-	s.Stages = make([]engine.StageView, len(f.snap.Stages))
+	s.Stages = make([]view.Stage, len(f.snap.Stages))
 	for i, stage := range f.snap.Stages {
 		s.Stages[i] = stage
-		s.Stages[i].Steps = make([]engine.StepView, len(stage.Steps))
+		s.Stages[i].Steps = make([]view.Step, len(stage.Steps))
 		for j, step := range stage.Steps {
-			step.Fields = append([]engine.FieldView{}, step.Fields...)
+			step.Fields = append([]view.Field{}, step.Fields...)
 			s.Stages[i].Steps[j] = step
 		}
 	}
@@ -104,7 +105,7 @@ func (f *fake) Snapshot(ctx context.Context) (*engine.Snapshot, error) {
 }
 
 // change edits the snapshot and wakes the event streams.
-func (f *fake) change(edit func(*engine.Snapshot)) {
+func (f *fake) change(edit func(*view.Snapshot)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	edit(&f.snap)
@@ -125,7 +126,7 @@ func (f *fake) Set(_ context.Context, pen, path, value string) error {
 	}
 	f.sets = append(f.sets, path+"="+value)
 	if f.refuses && value != "" {
-		return fmt.Errorf("%w: %w", engine.ErrInvalid, &site.Error{Msg: message.Data(fmt.Sprintf("%q is wrong", value))})
+		return fmt.Errorf("%w: %w", session.ErrInvalid, &site.Error{Msg: message.Data(fmt.Sprintf("%q is wrong", value))})
 	}
 	for i := range f.snap.Stages {
 		for j := range f.snap.Stages[i].Steps {
@@ -134,7 +135,7 @@ func (f *fake) Set(_ context.Context, pen, path, value string) error {
 				case v.Repeats == path && path != "": // as the engine does: what was typed is typed again
 					v.Visible, v.SecretSet = value != "", false
 				case v.Path == path && v.Repeats != "" && value != "" && value != f.secrets[v.Repeats]:
-					return fmt.Errorf("%w: %w", engine.ErrInvalid, &site.Error{Msg: message.T("The two PINs differ. Type both again.")})
+					return fmt.Errorf("%w: %w", session.ErrInvalid, &site.Error{Msg: message.T("The two PINs differ. Type both again.")})
 				case v.Path == path:
 					f.setLocked(v, value)
 				}
@@ -145,7 +146,7 @@ func (f *fake) Set(_ context.Context, pen, path, value string) error {
 	return nil
 }
 
-func (f *fake) setLocked(v *engine.FieldView, value string) {
+func (f *fake) setLocked(v *view.Field, value string) {
 	v.Source, v.Changed, v.Problem = "typed", true, message.Text{}
 	if v.Kind == steps.Secret {
 		v.SecretSet = value != ""
@@ -163,20 +164,20 @@ func (f *fake) setLocked(v *engine.FieldView, value string) {
 
 func (f *fake) mayLocked(pen string) error {
 	if f.gone {
-		return fmt.Errorf("%w: connection refused", engine.ErrNoEngine)
+		return fmt.Errorf("%w: connection refused", session.ErrNoEngine)
 	}
 	if f.snap.Idle != nil && f.snap.Idle.Left <= 0 {
 		return idle.ErrLocked
 	}
 	if pen == "" || pen != f.pen {
-		return engine.ErrNoPen
+		return session.ErrNoPen
 	}
 	return nil
 }
 
 func (f *fake) Load(context.Context, string, map[string]string, string) error { return nil }
 
-func (f *fake) Do(_ context.Context, pen string, a engine.Action) error {
+func (f *fake) Do(_ context.Context, pen string, a session.Action) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err := f.mayLocked(pen); err != nil {
@@ -184,7 +185,7 @@ func (f *fake) Do(_ context.Context, pen string, a engine.Action) error {
 	}
 	f.actions = append(f.actions, a)
 	switch a.Verb {
-	case engine.Act:
+	case session.Act:
 		if a.Volume != "" {
 			return f.takeLocked(a)
 		}
@@ -197,23 +198,23 @@ func (f *fake) Do(_ context.Context, pen string, a engine.Action) error {
 		f.mu.Unlock()
 		defer f.mu.Lock()
 		return <-f.acting
-	case engine.Restore:
+	case session.Restore:
 		f.restoreLocked(a)
-	case engine.Review:
-		f.snap.State, f.snap.Review = engine.Reviewed, reviewView()
-	case engine.Edit:
-		f.snap.State, f.snap.Review = engine.Collecting, nil
-	case engine.Start, engine.Retry, engine.Skip:
+	case session.Review:
+		f.snap.State, f.snap.Review = view.Reviewed, reviewView()
+	case session.Edit:
+		f.snap.State, f.snap.Review = view.Collecting, nil
+	case session.Start, session.Retry, session.Skip:
 		working(&f.snap)
-	case engine.Reply:
+	case session.Reply:
 		working(&f.snap)
-	case engine.Hold:
+	case session.Hold:
 		held := *f.snap.Question
 		held.Held, held.Until = true, epoch.Add(30*time.Minute)
 		f.snap.Question = &held
-	case engine.Undo:
-		f.snap.State = engine.UndoingAll
-	case engine.Cancel:
+	case session.Undo:
+		f.snap.State = view.UndoingAll
+	case session.Cancel:
 		failed(&f.snap)
 	}
 	f.wakeLocked()
@@ -221,7 +222,7 @@ func (f *fake) Do(_ context.Context, pen string, a engine.Action) error {
 }
 
 // takeLocked takes a file as the engine does; one that ends with .key is none for the field.
-func (f *fake) takeLocked(a engine.Action) error {
+func (f *fake) takeLocked(a session.Action) error {
 	if strings.HasSuffix(a.Value, ".key") {
 		return &problem.Problem{Code: "MED-VAL", Summary: message.F("The file %s is not taken: it holds a private key.", a.Value), Fix: message.T("Choose the right file.")}
 	}
@@ -242,7 +243,7 @@ func (f *fake) takeLocked(a engine.Action) error {
 	return nil
 }
 
-func (f *fake) restoreLocked(a engine.Action) {
+func (f *fake) restoreLocked(a session.Action) {
 	for i := range f.snap.Stages {
 		for j, step := range f.snap.Stages[i].Steps {
 			for k := range step.Fields {
@@ -254,10 +255,10 @@ func (f *fake) restoreLocked(a engine.Action) {
 	}
 }
 
-func (f *fake) verbs() []engine.Verb {
+func (f *fake) verbs() []session.Verb {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var out []engine.Verb
+	var out []session.Verb
 	for _, a := range f.actions {
 		out = append(out, a.Verb)
 	}
@@ -265,22 +266,22 @@ func (f *fake) verbs() []engine.Verb {
 }
 
 // decided is what was asked for that decides anything; that any key stops a countdown does not.
-func (f *fake) decided() []engine.Verb {
-	return slices.DeleteFunc(f.verbs(), func(v engine.Verb) bool { return v == engine.Hold })
+func (f *fake) decided() []session.Verb {
+	return slices.DeleteFunc(f.verbs(), func(v session.Verb) bool { return v == session.Hold })
 }
 
 func (f *fake) TakePen(_ context.Context, console string, force bool) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.gone {
-		return "", fmt.Errorf("%w: connection refused", engine.ErrNoEngine)
+		return "", fmt.Errorf("%w: connection refused", session.ErrNoEngine)
 	}
 	if f.snap.Pen.Holder != "" && !force {
-		return "", fmt.Errorf("%w: %s", engine.ErrPenHeld, f.snap.Pen.Holder)
+		return "", fmt.Errorf("%w: %s", session.ErrPenHeld, f.snap.Pen.Holder)
 	}
 	f.tokens++
 	f.pen = fmt.Sprint("pen", f.tokens)
-	f.snap.Pen = engine.PenView{Holder: console, Since: epoch}
+	f.snap.Pen = view.Pen{Holder: console, Since: epoch}
 	f.wakeLocked()
 	return f.pen, nil
 }
@@ -313,7 +314,7 @@ func (f *fake) ReleasePen(_ context.Context, pen string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if pen == f.pen {
-		f.pen, f.snap.Pen = "", engine.PenView{}
+		f.pen, f.snap.Pen = "", view.Pen{}
 	}
 	return nil
 }
@@ -323,7 +324,7 @@ func (f *fake) Events(ctx context.Context, _ string, _ uint64, each func([]steps
 		f.mu.Lock()
 		if f.gone {
 			f.mu.Unlock()
-			return engine.ErrNoEngine
+			return session.ErrNoEngine
 		}
 		wait, seq := f.changed, f.snap.Seq
 		f.mu.Unlock()
@@ -368,7 +369,7 @@ func (f *fake) Shown(_ context.Context, text string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.gone {
-		return engine.ErrNoEngine
+		return session.ErrNoEngine
 	}
 	f.shown = append(f.shown, text)
 	return nil
@@ -382,7 +383,7 @@ func anOffer() *offered.Bundle {
 	}
 }
 
-func (f *fake) offerLocked(what engine.Document) ([]byte, error) {
+func (f *fake) offerLocked(what session.Document) ([]byte, error) {
 	if f.noNetwork {
 		return nil, &problem.Problem{Code: "BND-ADDR", Summary: message.T("This node has no address in a network, so nobody could fetch the support bundle."), Fix: message.T("Plug in the network cable and try again, write the bundle to a stick, or print its summary on a serial line.")}
 	}
@@ -394,25 +395,25 @@ func (f *fake) offerLocked(what engine.Document) ([]byte, error) {
 	return json.Marshal(f.snap.Offer)
 }
 
-func (f *fake) Export(_ context.Context, what engine.Document) ([]byte, error) {
-	if what == engine.ReportText {
+func (f *fake) Export(_ context.Context, what session.Document) ([]byte, error) {
+	if what == session.ReportText {
 		return []byte("HAND-OVER REPORT\n\nNode sno-042, serial 7XK2Q13\n\n" + strings.Repeat("PASS  a check\n", 30)), nil
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.gone {
-		return nil, fmt.Errorf("%w: connection refused", engine.ErrNoEngine)
+		return nil, fmt.Errorf("%w: connection refused", session.ErrNoEngine)
 	}
 	if what == offered.Begin || what == offered.End {
 		return f.offerLocked(what)
 	}
-	if what == engine.BundleOnStick && f.stick == nil {
-		return nil, fmt.Errorf("%w: there is no stick", engine.ErrNotFound)
+	if what == session.BundleOnStick && f.stick == nil {
+		return nil, fmt.Errorf("%w: there is no stick", session.ErrNotFound)
 	}
-	if what == engine.BundleOnStick {
+	if what == session.BundleOnStick {
 		return json.Marshal(f.stick)
 	}
-	if what == engine.InventoryPage {
+	if what == session.InventoryPage {
 		return os.ReadFile("../backend/hardware/testdata/server.page.json")
 	}
 	return []byte("bundle"), nil

@@ -8,25 +8,26 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"touchdown/steps/chosen"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // fileList is the list of the files on media, by volume; a field gets what is in the one that is chosen.
 type fileList struct {
 	base
 	form *form
-	of   engine.FieldView
+	of   view.Field
 	at   int // index of the file in focus
 }
 
-func newFileList(f *form, v engine.FieldView) (screen, tea.Cmd) {
+func newFileList(f *form, v view.Field) (screen, tea.Cmd) {
 	list := &fileList{base: f.base, form: f, of: v}
 	return list, list.look()
 }
 
 func (l *fileList) look() tea.Cmd {
 	l.reading, l.at = reading{path: l.of.Path, loading: true}, 0
-	return l.link.act(engine.Action{Verb: engine.Act, Path: l.of.Path})
+	return l.link.act(session.Action{Verb: session.Act, Path: l.of.Path})
 }
 
 func (l *fileList) name() string  { return "files" }
@@ -45,7 +46,7 @@ type onMedium struct {
 }
 
 // filesOf are the files of a snapshot, in the order of its volumes.
-func filesOf(s *engine.Snapshot) (all []onMedium) {
+func filesOf(s *view.Snapshot) (all []onMedium) {
 	for _, v := range s.Volumes {
 		for _, f := range v.Files {
 			all = append(all, onMedium{v, f})
@@ -55,8 +56,8 @@ func filesOf(s *engine.Snapshot) (all []onMedium) {
 }
 
 // take has the engine give a field what is in a file.
-func (f onMedium) take(path string) engine.Action {
-	return engine.Action{Verb: engine.Act, Path: path, Volume: f.volume.ID, Value: f.file.Path}
+func (f onMedium) take(path string) session.Action {
+	return session.Action{Verb: session.Act, Path: path, Volume: f.volume.ID, Value: f.file.Path}
 }
 
 func (l *fileList) update(msg tea.Msg) (screen, tea.Cmd) {

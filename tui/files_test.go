@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -9,7 +10,7 @@ import (
 	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/chosen"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // sockets are two volumes, one of which is not read.
@@ -19,7 +20,7 @@ var sockets = []chosen.Volume{
 }
 
 // fromSticks lets the values of a list come from files.
-func fromSticks(s *engine.Snapshot) {
+func fromSticks(s *view.Snapshot) {
 	for i := range s.Stages {
 		for j := range s.Stages[i].Steps {
 			for k := range s.Stages[i].Steps[j].Fields {
@@ -60,8 +61,8 @@ func TestFilesOnSticks(t *testing.T) {
 
 // TestFilesInTheReview: the review tells which answers come from files.
 func TestFilesInTheReview(t *testing.T) {
-	b := newBench(t, 80, 40, func(s *engine.Snapshot) {
-		s.State, s.Review = engine.Reviewed, reviewView()
+	b := newBench(t, 80, 40, func(s *view.Snapshot) {
+		s.State, s.Review = view.Reviewed, reviewView()
 		s.Review.Files = []message.Text{message.F("%s: from %s on stick %s", message.T("Pull secret"), "pull.json", "TOUCHDOWN")}
 	})
 	b.shows("Answers from files on sticks")
@@ -73,7 +74,7 @@ func TestPlainFilesOnSticks(t *testing.T) {
 	f := newFake()
 	f.volumes = []chosen.Volume{}
 	fromSticks(&f.snap)
-	p, _ := startPlain(t, f)
+	p, done := startPlain(t, f)
 	p.after(t, "take control", "control")
 	p.after(t, "Cluster name [sno-042]:", "")
 	p.after(t, "Base domain []:", "example.com")
@@ -98,8 +99,21 @@ func TestPlainFilesOnSticks(t *testing.T) {
 	p.after(t, "Number or name of the file", "ca.pem")
 	p.printed(t, "Taken from the file ca.pem.")
 	p.printed(t, "API certificate [set, not shown]:")
+	_ = p.in.Close()
+	if err := <-done; !errors.Is(err, ErrHungUp) {
+		t.Fatal(err)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	told := strings.Join(f.shown, "\n")
+	for _, want := range []string{"prints what is not recorded: that a file is taken", "prints what is not recorded: why a file is not taken"} {
+		if !strings.Contains(told, want) {
+			t.Errorf("%q is not told:\n%s", want, told)
+		}
+	}
+	if strings.Contains(told, "ca.pem") || strings.Contains(told, "server.key") || strings.Contains(told, "TOUCHDOWN") {
+		t.Errorf("a file of a stick is told:\n%s", told)
+	}
 	if set := strings.Join(f.sets, " "); set != "spec.baseDomain=example.com" {
 		t.Errorf("typed as a value: %s", set)
 	}

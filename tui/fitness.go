@@ -9,7 +9,7 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // The answers of the page, and the check of the disk's test.
@@ -52,11 +52,11 @@ func (f *fitness) update(msg tea.Msg) (screen, tea.Cmd) {
 }
 
 // asked is a field of the page, and whether this list of steps has it: the bench line does not.
-func asked(c *client, path string) (engine.FieldView, bool) {
+func asked(c *client, path string) (view.Field, bool) {
 	list := c.allFields()
-	i := slices.IndexFunc(list, func(v engine.FieldView) bool { return v.Path == path })
+	i := slices.IndexFunc(list, func(v view.Field) bool { return v.Path == path })
 	if i < 0 {
-		return engine.FieldView{}, false
+		return view.Field{}, false
 	}
 	return list[i], true
 }
@@ -64,7 +64,7 @@ func asked(c *client, path string) (engine.FieldView, bool) {
 func (f *fitness) buttons() []button {
 	k, d := f.desk.keys, f.desk
 	list := []button{{key: k.back, label: t("button.back"), do: func() (screen, tea.Cmd) { return nil, nil }}}
-	if !d.held || d.snap.State != engine.Collecting {
+	if !d.held || d.snap.State != view.Collecting {
 		return list
 	}
 	if v, ok := asked(d.client, profilePath); ok && len(v.Choices) > 0 {

@@ -7,11 +7,11 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // unfit is a machine that is judged as a vDU, lacks memory, and whose disk is being measured.
-func unfit(s *engine.Snapshot) {
+func unfit(s *view.Snapshot) {
 	answer(s, profilePath, "vdu")
 	answer(s, diskTestPath, "true")
 	h := at(s, "hardware")
@@ -21,7 +21,7 @@ func unfit(s *engine.Snapshot) {
 }
 
 // answer sets the value of a field wherever it is asked.
-func answer(s *engine.Snapshot, path, value string) {
+func answer(s *view.Snapshot, path, value string) {
 	for i := range s.Stages {
 		for j := range s.Stages[i].Steps {
 			for k := range s.Stages[i].Steps[j].Fields {
@@ -52,7 +52,7 @@ func TestVerdictPage(t *testing.T) {
 	b.press("p", "x")
 	sent(profilePath, "retail")
 	sent(diskTestPath, "false")
-	b = newBench(t, 80, 24, realSite, unfit, func(s *engine.Snapshot) {
+	b = newBench(t, 80, 24, realSite, unfit, func(s *view.Snapshot) {
 		h := at(s, "hardware")
 		h.Checks[len(h.Checks)-1].Evidence = []message.Text{message.F("tested at %s", "2026-06-01T12:00:00Z")}
 	})

@@ -9,7 +9,7 @@ import (
 
 	"touchdown/steps"
 	"touchdown/steps/chosen"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // form asks the questions of one stage. What is typed stays a draft of this console until the field is left.
@@ -50,7 +50,7 @@ func (f *form) name() string { return "form" }
 
 // fields are those of the page. What has to be typed again is asked for at once, while the first is still on its way to the engine:
 // the next keys are for it.
-func (f *form) fields() []engine.FieldView {
+func (f *form) fields() []view.Field {
 	stage, _ := f.desk.stage(f.stage)
 	steps := slices.Clone(stage.Steps)
 	for i, step := range steps {
@@ -59,17 +59,17 @@ func (f *form) fields() []engine.FieldView {
 			steps[i].Fields[j].Visible = v.Visible || v.Repeats != "" && f.drafts[v.Repeats] != ""
 		}
 	}
-	return fields(engine.StageView{Steps: steps})
+	return fields(view.Stage{Steps: steps})
 }
 
 // field returns the one in focus and its index, or -1 on the buttons.
-func (f *form) field() (engine.FieldView, int) {
+func (f *form) field() (view.Field, int) {
 	for i, v := range f.fields() {
 		if v.Path == f.path {
 			return v, i
 		}
 	}
-	return engine.FieldView{}, -1
+	return view.Field{}, -1
 }
 
 func (f *form) typing() bool {
@@ -102,7 +102,7 @@ func (f *form) focus(path string) {
 }
 
 // editorOf is an editor with the value that the engine has of a field, where it shows one.
-func editorOf(v engine.FieldView) editor {
+func editorOf(v view.Field) editor {
 	switch {
 	case v.Kind == steps.Secret || isPasted(v.Kind):
 		return newEditor("")
@@ -141,7 +141,7 @@ func (f *form) commit() tea.Cmd {
 }
 
 // pick takes a value that was chosen.
-func (f *form) pick(v engine.FieldView, value string) tea.Cmd {
+func (f *form) pick(v view.Field, value string) tea.Cmd {
 	if value == f.value(v) {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (f *form) taken(items []item) (n int, cmd tea.Cmd, refused string) {
 	return f.entry.taken(items, v)
 }
 
-func choicesOf(v engine.FieldView) []steps.Choice {
+func choicesOf(v view.Field) []steps.Choice {
 	if v.Kind == steps.YesNo {
 		return []steps.Choice{{Value: "true", Label: message.Data(t("yes"))}, {Value: "false", Label: message.Data(t("no"))}}
 	}
@@ -165,7 +165,7 @@ func choicesOf(v engine.FieldView) []steps.Choice {
 }
 
 // mayBeSecret tells whether a value may be a secret in the wrong place: a person gave it as text, or something is wrong with it.
-func (f *form) mayBeSecret(v engine.FieldView) bool {
+func (f *form) mayBeSecret(v view.Field) bool {
 	_, draft := f.drafts[v.Path]
 	return draft || f.problem(v, true) != "" || isText(v.Kind) && chosen.ByPerson(v.Source)
 }

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 func (f *form) keys() []key.Binding {
@@ -133,7 +133,7 @@ func (f *form) step(i, n int, tab bool) tea.Cmd {
 	return cmd
 }
 
-func (f *form) pressText(msg tea.KeyPressMsg, v engine.FieldView, i int) tea.Cmd {
+func (f *form) pressText(msg tea.KeyPressMsg, v view.Field, i int) tea.Cmd {
 	if !pressed(msg, f.desk.keys.enter) {
 		return f.entry.press(msg, v)
 	}
@@ -207,7 +207,7 @@ func (f *form) buttons() []button {
 			list = append(list, button{key: f.actKey(v), label: show(v.Act.Label), do: func() (screen, tea.Cmd) { return f, f.act(v, value) }})
 		}
 	}
-	if i := slices.IndexFunc(f.fields(), func(v engine.FieldView) bool { return v.Path == f.last && v.Files }); i >= 0 && f.held {
+	if i := slices.IndexFunc(f.fields(), func(v view.Field) bool { return v.Path == f.last && v.Files }); i >= 0 && f.held {
 		v := f.fields()[i]
 		list = append(list, button{key: k.files, label: t("button.files"), do: func() (screen, tea.Cmd) { return newFileList(f, v) }})
 	}
@@ -216,7 +216,7 @@ func (f *form) buttons() []button {
 }
 
 // pressChoice handles the fields that are chosen, not typed.
-func (f *form) pressChoice(msg tea.KeyPressMsg, v engine.FieldView) (screen, tea.Cmd) {
+func (f *form) pressChoice(msg tea.KeyPressMsg, v view.Field) (screen, tea.Cmd) {
 	k := f.desk.keys
 	choices := choicesOf(v)
 	at := slices.IndexFunc(choices, func(c steps.Choice) bool { return c.Value == f.value(v) })

@@ -5,8 +5,8 @@ import (
 
 	"touchdown/steps"
 	"touchdown/steps/chosen"
-	"touchdown/steps/engine"
 	"touchdown/steps/unattended"
+	"touchdown/steps/view"
 )
 
 // Columns of a form: what the longest label and the source of a value may take.
@@ -87,7 +87,7 @@ func (f sheet) body() (lines []string, at, x int) {
 }
 
 // below is what is said under a field: why it is refused, or else what it is for.
-func (f sheet) below(v engine.FieldView, help bool, indent int) []string {
+func (f sheet) below(v view.Field, help bool, indent int) []string {
 	w, space := f.w, strings.Repeat(" ", indent)
 	if why := f.problem(v, f.entry.tried); why != "" {
 		lines := f.unlessBlind(wrap(alert+why, w, space), space+alert+untoldProblem)
@@ -115,7 +115,7 @@ func (f sheet) below(v engine.FieldView, help bool, indent int) []string {
 }
 
 // draw is a field's value in at most w columns and the cursor's column in it.
-func (f sheet) draw(v engine.FieldView, focused bool, w int) (string, int) {
+func (f sheet) draw(v view.Field, focused bool, w int) (string, int) {
 	inner := w - 2
 	box := func(s string) string { return "[" + pad(cut(s, inner), inner) + "]" }
 	switch v.Kind {
@@ -149,14 +149,14 @@ func (f sheet) draw(v engine.FieldView, focused bool, w int) (string, int) {
 }
 
 // shownValue is a field's value, unless the record must not have it.
-func (f sheet) shownValue(v engine.FieldView) string {
-	if f.blind && f.value(v) != "" && f.mayBeSecret(v) {
+func (f sheet) shownValue(v view.Field) string {
+	if f.value(v) != "" && f.mayBeSecret(v) && f.hide() {
 		return untold
 	}
 	return f.value(v)
 }
 
-func (f sheet) drawPick(v engine.FieldView, w int) string {
+func (f sheet) drawPick(v view.Field, w int) string {
 	if len(v.Choices) == 0 {
 		if v.Loading {
 			return t("pick.loading")
@@ -172,7 +172,7 @@ func (f sheet) drawPick(v engine.FieldView, w int) string {
 	return "< " + cut(label, w-2) + " >"
 }
 
-func (f sheet) drawPasted(v engine.FieldView, focused bool, box func(string) string) (string, int) {
+func (f sheet) drawPasted(v view.Field, focused bool, box func(string) string) (string, int) {
 	typed := f.entry.ed.value()
 	pasting := focused && (len(f.entry.paste.lines) > 0 && f.entry.paste.fresh || typed != "")
 	switch value := strings.TrimSpace(f.shownValue(v)); {
@@ -193,7 +193,7 @@ func (f sheet) drawPasted(v engine.FieldView, focused bool, box func(string) str
 }
 
 // source tells where a value comes from and whether it was changed.
-func (f sheet) source(v engine.FieldView) string {
+func (f sheet) source(v view.Field) string {
 	if draft, ok := f.drafts[v.Path]; ok && draft != v.Value && v.Path != f.path {
 		return t("form.draft")
 	}
@@ -214,7 +214,7 @@ func (f sheet) source(v engine.FieldView) string {
 	if name, ok := strings.CutPrefix(brought, "stick "); ok {
 		source = t("source.stick", name)
 	}
-	if volume, name, ok := chosen.Of(v.Source); ok && f.blind {
+	if volume, name, ok := chosen.Of(v.Source); ok && f.hide() {
 		return untold
 	} else if ok { // it tells that a person gave the value
 		return t("source.chosen", name, volume)
@@ -229,6 +229,6 @@ func (f sheet) source(v engine.FieldView) string {
 }
 
 // isHidden reports whether a value never comes back from the engine or is too long to show.
-func isHidden(v engine.FieldView) bool {
+func isHidden(v view.Field) bool {
 	return v.SecretSet || v.Kind == steps.Secret || isPasted(v.Kind)
 }

@@ -6,7 +6,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // frame is header, page and footer, and where the cursor stands among them.
@@ -15,15 +15,15 @@ func (a *app) frame(s screen, w, h int) page {
 	p := a.pane.body(a.theme, s, w, body)
 	lines := append(a.header(w, h), p.lines...)
 	flash := a.flash
+	if flash != "" && flash == a.unrecorded && a.hide() {
+		flash = ""
+	}
 	if flash != "" {
 		flash = a.theme.strong.Render(cut(flash, w))
 	}
-	if a.blind && s.name() == "log" {
-		flash = "" // it has the word that was looked for
-	}
 	x, y, keys := p.x, p.y+above, s.keys()
 	if a.locked() { // in the place of the sentence, so that the page can still be read
-		if flash, x = a.lock.view(w); a.blind {
+		if flash, x = a.lock.view(w); a.hide() {
 			flash = "" // how long a PIN is
 		}
 		flash, y, keys = a.theme.strong.Render(cut(flash, w)), len(lines), a.lock.keys(a.keys)
@@ -66,13 +66,13 @@ func (a *app) whereabouts() string {
 	all := a.listed()
 	n, i := len(all), -1
 	switch a.snap.State {
-	case engine.Inspecting, engine.Collecting:
+	case view.Inspecting, view.Collecting:
 		_, i = a.stage(a.opened)
-	case engine.Reviewed:
+	case view.Reviewed:
 		return t("header.review")
-	case engine.IsDone:
+	case view.IsDone:
 		return t("header.done")
-	case engine.IsUndone:
+	case view.IsUndone:
 		return t("header.undone")
 	default:
 		_, i = a.current()
@@ -84,7 +84,7 @@ func (a *app) whereabouts() string {
 	if here.Advanced {
 		return show(here.Title)
 	}
-	i = slices.IndexFunc(all, func(s engine.StageView) bool { return s.ID == here.ID })
+	i = slices.IndexFunc(all, func(s view.Stage) bool { return s.ID == here.ID })
 	return t("header.stage", i+1, n, here.Title)
 }
 
@@ -99,7 +99,7 @@ func (a *app) notice(w, h int) string {
 	}
 	if a.snap != nil {
 		all = append(all, showAll(a.snap.Notices)...)
-		if !a.snap.Resumed.IsZero() && a.snap.State != engine.IsDone {
+		if !a.snap.Resumed.IsZero() && a.snap.State != view.IsDone {
 			all = append(all, t("resumed", a.snap.Resumed.UTC().Format("15:04")))
 		}
 	}

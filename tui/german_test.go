@@ -13,13 +13,14 @@ import (
 
 	"github.com/creack/pty"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 var germanASCII = strings.NewReplacer("\u00e4", "ae", "\u00f6", "oe", "\u00fc", "ue", "\u00c4", "Ae", "\u00d6", "Oe", "\u00dc", "Ue", "\u00df", "ss")
 
 // germanBench is a console in German: basic in ASCII, as on a serial line, or rich in its own letters.
-func germanBench(t *testing.T, rich bool, edits ...func(*engine.Snapshot)) *bench {
+func germanBench(t *testing.T, rich bool, edits ...func(*view.Snapshot)) *bench {
 	t.Helper()
 	t.Cleanup(func() { here.Store(nil) })
 	b := newBenchIn(t, "de", 80, 24, edits)
@@ -90,7 +91,7 @@ func TestWalkInGerman(t *testing.T) {
 			b.whole()
 			b.speaksGerman()
 		}
-		becomes := func(edit func(*engine.Snapshot)) {
+		becomes := func(edit func(*view.Snapshot)) {
 			t.Helper()
 			b.fake.change(edit)
 			b.refresh()
@@ -125,7 +126,7 @@ func TestWalkInGerman(t *testing.T) {
 			}
 			b.press("c")
 		}
-		becomes(func(s *engine.Snapshot) { s.Review = reviewView() })
+		becomes(func(s *view.Snapshot) { s.Review = reviewView() })
 		at("Durchsicht: bisher wurde nichts geändert")
 		b.press("tab", "enter")
 		at("Zuerst sno-042 eintippen.")
@@ -159,7 +160,7 @@ func TestWalkInGerman(t *testing.T) {
 		at("Die Übergabe ist angenommen.")
 		b.press("ctrl+c")
 		at("Diese Konsole verlassen?")
-		want := []engine.Verb{engine.Waive, engine.Review, engine.Start, engine.Hold, engine.Reply, engine.HandOver}
+		want := []session.Verb{session.Waive, session.Review, session.Start, session.Hold, session.Reply, session.HandOver}
 		if got := b.fake.verbs(); !slices.Equal(got, want) {
 			t.Errorf("did %v, want %v", got, want)
 		}
@@ -216,14 +217,14 @@ func TestPlainInGerman(t *testing.T) {
 	p.after(t, "[true]:", "")
 	p.printed(t, "Was die Benutzer des Clusters merken")
 	p.after(t, "Zum Starten sno-042 oder store1 eintippen; zum Aendern einer Antwort zurueck:", "sno-042")
-	f.did(t, engine.Start)
+	f.did(t, session.Start)
 	f.change(asking)
 	p.after(t, "Nummer:", "1")
-	f.did(t, engine.Reply)
+	f.did(t, session.Reply)
 	f.change(failed)
 	p.printed(t, "Code fuer das Telefon: RLT-DNS")
 	p.after(t, "Nummer:", "1")
-	f.did(t, engine.Retry)
+	f.did(t, session.Retry)
 	f.change(finished)
 	p.printed(t, "Dieser Knoten ist gelandet.")
 	p.after(t, "Nummer:", "2")

@@ -4,7 +4,7 @@ import (
 	"reflect"
 
 	"touchdown/backend/message"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // germanData are the examples of the scenes, which no catalogue has, as they would be in German. What is a name or an address stays.
@@ -45,7 +45,7 @@ var germanData = map[string]string{
 }
 
 // inGerman is a snapshot with the examples of the scenes in German, in letters that the terminal has.
-func inGerman(ascii bool) func(*engine.Snapshot) {
+func inGerman(ascii bool) func(*view.Snapshot) {
 	spell := func(text string) string {
 		german, ok := germanData[text]
 		if !ok {
@@ -56,7 +56,7 @@ func inGerman(ascii bool) func(*engine.Snapshot) {
 		}
 		return german
 	}
-	return func(s *engine.Snapshot) { respell(reflect.ValueOf(s).Elem(), spell) }
+	return func(s *view.Snapshot) { respell(reflect.ValueOf(s).Elem(), spell) }
 }
 
 // respell changes all texts below a value, and the strings that stand on screens.

@@ -11,53 +11,53 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // scene is one picture: what the engine says and what was typed to get there.
 type scene struct {
 	name  string
-	edits []func(*engine.Snapshot)
+	edits []func(*view.Snapshot)
 	keys  []string
 }
 
 // scenes are all screens, in the order in which a technician meets them.
 func scenes() []scene {
-	on := func(edits ...func(*engine.Snapshot)) []func(*engine.Snapshot) {
-		return append([]func(*engine.Snapshot){realSite}, edits...)
+	on := func(edits ...func(*view.Snapshot)) []func(*view.Snapshot) {
+		return append([]func(*view.Snapshot){realSite}, edits...)
 	}
-	reviewed := func(s *engine.Snapshot) { s.State, s.Review = engine.Reviewed, reviewView() }
-	blocked := func(s *engine.Snapshot) {
+	reviewed := func(s *view.Snapshot) { s.State, s.Review = view.Reviewed, reviewView() }
+	blocked := func(s *view.Snapshot) {
 		reviewed(s)
 		s.Review.Problems = []message.Text{message.T("Base domain: this is needed."), message.T("Disk for the system: 60 GB, needed are 120 GB.")}
 	}
-	elsewhere := func(s *engine.Snapshot) {
+	elsewhere := func(s *view.Snapshot) {
 		blocked(s)
 		s.Review.Page = "advanced"
 		s.Review.Problems = []message.Text{message.F("%s %s", message.T("Kubeconfig lasts (days)"), message.T("is no whole number"))}
 	}
-	brought := func(s *engine.Snapshot) { // by a stick: a list of four lines, a proxy with a password, and a list of one line
+	brought := func(s *view.Snapshot) { // by a stick: a list of four lines, a proxy with a password, and a list of one line
 		for path, value := range map[string]string{
 			"spec.imageDigestMirrors": "- source: quay.io/a\n  mirrors:\n    - registry.example.com:5000/a\n    - registry2.example.com/a\n",
 			"spec.proxy.httpsProxy":   "", "spec.sshKeys": "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIG a technician",
 		} {
 			fields := at(s, "advanced").Fields
-			f := &fields[slices.IndexFunc(fields, func(f engine.FieldView) bool { return f.Path == path })]
+			f := &fields[slices.IndexFunc(fields, func(f view.Field) bool { return f.Path == path })]
 			f.Value, f.Found, f.Source, f.Changed, f.SecretSet = value, value, "stick SITECONFIG", false, value == ""
 		}
 	}
-	plugged := func(s *engine.Snapshot) {
+	plugged := func(s *view.Snapshot) {
 		fromSticks(s)
 		s.Volumes = sockets
 	}
-	late := func(s *engine.Snapshot) {
+	late := func(s *view.Snapshot) {
 		working(s)
 		at(s, "rollouts").Progress.Usual = 60
 		s.Late = message.T("operator authentication")
 		s.Resumed = epoch
 		s.Notices = []message.Text{message.T("disk full: the journal keeps its last entries in memory")}
 	}
-	tried := func(s *engine.Snapshot) {
+	tried := func(s *view.Snapshot) {
 		list := &s.Stages[0].Steps[0].Checks
 		*list = append(*list, steps.Check{
 			ID: "net-dns-1", Title: message.T("DNS server"), Status: "pass", Observed: message.T("It answers, and knows the names that were asked for."),
@@ -68,12 +68,12 @@ func scenes() []scene {
 				"touchdown-8a84f877.apps.sno.site.example A: Success [198.51.100.10] in 1 ms"}),
 		})
 	}
-	held := func(s *engine.Snapshot) { s.Pen = engine.PenView{Holder: "tty1", Since: epoch} }
-	pem := func(s *engine.Snapshot) { at(s, "credentials").Fields[0].SecretSet = true }
-	sealed := func(s *engine.Snapshot) { realFactory(s); finished(s); s.Life, s.Cluster = "armed", "" }
-	locked := func(s *engine.Snapshot) { finished(s); s.Locked = true }
-	loading := func(s *engine.Snapshot) {
-		s.State = engine.Inspecting
+	held := func(s *view.Snapshot) { s.Pen = view.Pen{Holder: "tty1", Since: epoch} }
+	pem := func(s *view.Snapshot) { at(s, "credentials").Fields[0].SecretSet = true }
+	sealed := func(s *view.Snapshot) { realFactory(s); finished(s); s.Life, s.Cluster = "armed", "" }
+	locked := func(s *view.Snapshot) { finished(s); s.Locked = true }
+	loading := func(s *view.Snapshot) {
+		s.State = view.Inspecting
 		s.Stages[0].Steps[0].Inspecting = true
 		s.Stages[0].Steps[0].Checks = s.Stages[0].Steps[0].Checks[:2]
 	}
@@ -107,8 +107,8 @@ func scenes() []scene {
 		{"problem", on(failed), nil},
 		{"problem-readonly", on(failed, held), nil},
 		{"problem-lost", on(lost), nil},
-		{"problem-lost-locked", on(lost, func(s *engine.Snapshot) { s.Locked = true }), nil},
-		{"dashboard-moving", on(func(s *engine.Snapshot) { s.Locked = true }), nil},
+		{"problem-lost-locked", on(lost, func(s *view.Snapshot) { s.Locked = true }), nil},
+		{"dashboard-moving", on(func(s *view.Snapshot) { s.Locked = true }), nil},
 		{"dashboard", on(finished), nil},
 		{"dashboard-locked", on(locked), nil},
 		{"dashboard-live", on(locked, troubled), nil},

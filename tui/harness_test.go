@@ -12,7 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 	"touchdown/test/wait"
 )
 
@@ -28,13 +28,13 @@ type bench struct {
 	bad  error    // why none can be used
 }
 
-func newBench(t *testing.T, w, h int, edits ...func(*engine.Snapshot)) *bench {
+func newBench(t *testing.T, w, h int, edits ...func(*view.Snapshot)) *bench {
 	t.Helper()
 	return newBenchIn(t, "", w, h, edits)
 }
 
 // newBenchIn is newBench in a language.
-func newBenchIn(t *testing.T, language string, w, h int, edits []func(*engine.Snapshot)) *bench {
+func newBenchIn(t *testing.T, language string, w, h int, edits []func(*view.Snapshot)) *bench {
 	t.Helper()
 	f := newFake()
 	for _, edit := range edits {
@@ -47,6 +47,7 @@ func newBenchIn(t *testing.T, language string, w, h int, edits []func(*engine.Sn
 	}
 	link := newLink(t.Context(), f, o.Name, time.Second)
 	b.app = newApp(newDesk(link, o), w, h, time.Second)
+	b.app.after = func(time.Duration, func(time.Time) tea.Msg) tea.Cmd { return nil }
 	b.app.board = keyboard{of: b, layouts: someLayouts, chosen: asItIs} // as if the person had been asked
 	_, cmd := b.app.Update(link.take(false)())                          // as if Ctrl-G had been pressed; a busy machine may take its time
 	b.run(cmd)

@@ -12,7 +12,7 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // someLayouts are those of the benches' machine, as they are shown.
@@ -35,7 +35,7 @@ func (b *bench) Types(console string) bool {
 }
 
 // newScreen is a console on a screen of the machine that was just opened; dir remembers what was chosen there.
-func newScreen(t *testing.T, dir string, edits ...func(*engine.Snapshot)) *bench {
+func newScreen(t *testing.T, dir string, edits ...func(*view.Snapshot)) *bench {
 	t.Helper()
 	b := &bench{t: t, fake: newFake(), now: epoch}
 	for _, edit := range edits {
@@ -165,8 +165,8 @@ func TestKeyboardOnTheHelpPage(t *testing.T) {
 // TestKeyboardOfAnother: without control the layout of this screen is changed, unless the person with control sits at another screen
 // of the machine: that one has the same keyboard. This holds for a list that is open when control is taken, too.
 func TestKeyboardOfAnother(t *testing.T) {
-	held := func(by string) func(*engine.Snapshot) {
-		return func(s *engine.Snapshot) { s.Pen = engine.PenView{Holder: by, Since: epoch} }
+	held := func(by string) func(*view.Snapshot) {
+		return func(s *view.Snapshot) { s.Pen = view.Pen{Holder: by, Since: epoch} }
 	}
 	open := func(b *bench) {
 		b.press("?", "k")
@@ -280,7 +280,7 @@ func TestKeyboardOfAnotherInLineMode(t *testing.T) {
 	f, board := newFake(), layouts{used: make(chan string, 8)}
 	p := talkAt(t, f, board, t.TempDir())
 	p.printed(t, "Type control to take control:")
-	f.change(func(s *engine.Snapshot) { s.Pen = engine.PenView{Holder: "tty2", Since: epoch} })
+	f.change(func(s *view.Snapshot) { s.Pen = view.Pen{Holder: "tty2", Since: epoch} })
 	p.after(t, "", "use hu")
 	p.printed(t, "tty2 has control and the same keyboard.")
 	if len(board.used) > 0 {

@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unicode"
 
@@ -46,6 +47,10 @@ type speech struct {
 // here is the language of this process's console; nil is English. A process shows one console, so that two consoles of a node
 // can differ. The engine that `--local` keeps in the console's process does not use it.
 var here atomic.Pointer[speech]
+
+// spokenBefore are the languages that this process has read, with and without their own letters: whoever goes to and fro between two themes
+// or languages does not wait for their files again.
+var spokenBefore sync.Map
 
 // Languages are the codes of the languages that a console can speak, English first.
 func Languages() []string {
@@ -107,6 +112,14 @@ func speak(code string, ascii bool) error {
 		here.Store(nil)
 		return nil
 	}
+	type manner struct {
+		code  string
+		ascii bool
+	}
+	if is, ok := spokenBefore.Load(manner{code, ascii}); ok {
+		here.Store(is.(*speech))
+		return nil
+	}
 	all, err := load(code)
 	if err != nil {
 		return err
@@ -115,6 +128,7 @@ func speak(code string, ascii bool) error {
 	if err != nil {
 		return err
 	}
+	spokenBefore.Store(manner{code, ascii}, language)
 	here.Store(language)
 	return nil
 }

@@ -259,6 +259,7 @@ func TestSentencesAboveTheKeys(t *testing.T) {
 func BenchmarkSpeak(b *testing.B) {
 	defer here.Store(nil)
 	for b.Loop() {
+		spokenBefore.Clear()
 		if err := speak("de", true); err != nil {
 			b.Fatal(err)
 		}

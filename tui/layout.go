@@ -53,13 +53,26 @@ const unbroken = "\u2011"
 // Lines is text in lines of w columns. It is broken at blanks: lipgloss breaks at hyphens too, and half a date, half a host name or
 // half a command is read as something else.
 func Lines(text string, w int) []string {
+	if columns(text) <= w && !strings.Contains(text, "\n") {
+		return []string{text}
+	}
 	lines := lipgloss.Wrap(strings.ReplaceAll(text, "-", unbroken), w, "")
 	return strings.Split(strings.ReplaceAll(lines, unbroken, "-"), "\n")
 }
 
+// columns is how wide s is. Nearly all texts are ASCII without looks, which need no search for letters of more than one rune.
+func columns(s string) int {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return lipgloss.Width(s)
+		}
+	}
+	return len(s)
+}
+
 // cut shortens s to w columns and says so.
 func cut(s string, w int) string {
-	if lipgloss.Width(s) <= w {
+	if columns(s) <= w {
 		return s
 	}
 	if w < 4 {
@@ -70,13 +83,16 @@ func cut(s string, w int) string {
 
 // pad fills s to w columns.
 func pad(s string, w int) string {
-	return lipgloss.PlaceHorizontal(w, lipgloss.Left, s)
+	if strings.Contains(s, "\n") {
+		return lipgloss.PlaceHorizontal(w, lipgloss.Left, s)
+	}
+	return s + strings.Repeat(" ", max(w-columns(s), 0))
 }
 
 // ends puts left and right at the two ends of w columns.
 func ends(left, right string, w int) string {
-	left = cut(left, max(w-lipgloss.Width(right)-1, 0))
-	return pad(left, w-lipgloss.Width(right)) + right
+	left = cut(left, max(w-columns(right)-1, 0))
+	return pad(left, w-columns(right)) + right
 }
 
 // hang wraps text with the lines after the first set in by more columns.

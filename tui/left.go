@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // about says how long something will take, as a good guess is said.
@@ -20,7 +20,7 @@ func about(d time.Duration) string {
 }
 
 // left is how long the work still takes, and when it will be done; ok is false where that is not known.
-func left(s *engine.Snapshot, now time.Time) (d time.Duration, done time.Time, ok bool) {
+func left(s *view.Snapshot, now time.Time) (d time.Duration, done time.Time, ok bool) {
 	if s == nil || s.Left <= 0 {
 		return 0, time.Time{}, false
 	}

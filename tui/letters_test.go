@@ -8,7 +8,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // TestLettersReachEverything does all that a person can do, from a console that was just opened to the switch of the node, with
@@ -24,14 +25,14 @@ func TestLettersReachEverything(t *testing.T) {
 		}
 		b.press(keys...)
 	}
-	did := func(want ...engine.Verb) {
+	did := func(want ...session.Verb) {
 		t.Helper()
 		if got := b.fake.verbs(); !slices.Equal(got, want) {
 			t.Fatalf("did %v, want %v\n%s", got, want, b.screen())
 		}
 		b.fake.actions = nil
 	}
-	becomes := func(edit func(*engine.Snapshot)) {
+	becomes := func(edit func(*view.Snapshot)) {
 		t.Helper()
 		b.fake.change(edit)
 		b.refresh()
@@ -53,15 +54,15 @@ func TestLettersReachEverything(t *testing.T) {
 	press("w")
 	b.shows("Waive: ")
 	press("'Kim", "tab", "'agreed", "tab", "tab", "enter")
-	did(engine.Waive)
+	did(session.Waive)
 	wipe := b.app.wipe
 	if press("m", "m"); b.app.wipe == wipe {
 		t.Error("no letter draws the screen again")
 	}
 	press("i")
-	did(engine.Inspect)
+	did(session.Inspect)
 	press("c", "'sno-0429", "tab", "'example.com", "tab", "tab", "tab", "o", "right", "enter")
-	did(engine.Restore, engine.Restore) // of the page's two steps
+	did(session.Restore, session.Restore) // of the page's two steps
 	press("tab")
 	reach("Restore page")
 	press("l")
@@ -72,23 +73,23 @@ func TestLettersReachEverything(t *testing.T) {
 	press("up")
 	b.app.page.(*form).focus("spec.baseDomain")
 	press("'example.com", "tab", "tab", "tab", "c", "right", "tab", "n", "tab", "c")
-	did(engine.Review)
+	did(session.Review)
 	press("tab", "'sno-042", "enter")
-	did(engine.Start)
+	did(session.Start)
 	press("x", "enter", "right", "enter")
-	did(engine.Cancel)
+	did(session.Cancel)
 	b.now = b.now.Add(2 * time.Second)
 	press("s", "enter", "tab", "'sno-042", "enter")
-	did(engine.Skip)
+	did(session.Skip)
 	becomes(asking)
 	press("1", "enter")
-	did(engine.Hold, engine.Reply)
+	did(session.Hold, session.Reply)
 	becomes(failed)
 	press("p", "enter")
 	b.shows("Support bundle: /var/tmp")
 	press("b")
 	press("u", "enter", "tab", "'sno-042", "enter")
-	did(engine.Undo)
+	did(session.Undo)
 	becomes(finished)
 	press("r")
 	b.shows("HAND-OVER REPORT")
@@ -96,7 +97,7 @@ func TestLettersReachEverything(t *testing.T) {
 	for _, key := range []string{"h", "R", "P", "e"} {
 		press(key, "enter", "tab", "'sno-042", "enter")
 	}
-	did(engine.HandOver, engine.Reboot, engine.PowerOff, engine.Edit)
+	did(session.HandOver, session.Reboot, session.PowerOff, session.Edit)
 	reach("Leave")
 	press("enter")
 	b.shows("Leave this console?")

@@ -12,9 +12,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
 	"touchdown/steps/idle"
 	"touchdown/steps/records"
+	"touchdown/steps/session"
 )
 
 const (
@@ -30,7 +30,7 @@ const (
 // link is the only part of the console that talks to the session. Its methods that return a tea.Cmd do so outside of
 // the program's loop.
 type link struct {
-	session engine.Session
+	session session.Session
 	ctx     context.Context //nolint:containedctx // ends with Run, which made it
 	name    string
 	rate    time.Duration // how often progress is worth a redraw
@@ -47,9 +47,9 @@ type link struct {
 	since           time.Time // when the last refresh was
 }
 
-func newLink(ctx context.Context, session engine.Session, name string, rate time.Duration) *link {
+func newLink(ctx context.Context, engine session.Session, name string, rate time.Duration) *link {
 	return &link{
-		session: session, ctx: idle.At(ctx, name), name: name, rate: rate,
+		session: engine, ctx: idle.At(ctx, name), name: name, rate: rate,
 		newest: map[string]uint64{}, notify: make(chan struct{}, 1), again: func() {},
 	}
 }
@@ -152,7 +152,7 @@ func (l *link) set(path, value string) tea.Cmd {
 // setFile gives a field what lies in a file of this machine, such as one on a stick.
 func (l *link) setFile(path, file string) tea.Cmd {
 	return l.setting(path, func() (string, error) {
-		data, err := engine.ReadGiven(file)
+		data, err := session.ReadGiven(file)
 		if err != nil {
 			return file, err
 		}
@@ -185,7 +185,7 @@ func (l *link) setting(path string, value func() (string, error)) tea.Cmd {
 }
 
 // restore has fields go back to what was found. What was typed into them before and is still on its way is dropped.
-func (l *link) restore(actions []engine.Action, paths []string, says string) tea.Cmd {
+func (l *link) restore(actions []session.Action, paths []string, says string) tea.Cmd {
 	return func() tea.Msg {
 		l.mu.Lock()
 		for _, path := range paths {
@@ -207,7 +207,7 @@ func (l *link) restore(actions []engine.Action, paths []string, says string) tea
 }
 
 // act carries out an action.
-func (l *link) act(a engine.Action) tea.Cmd {
+func (l *link) act(a session.Action) tea.Cmd {
 	aside := l.actAside(a)
 	return func() tea.Msg {
 		l.writes.Lock()
@@ -217,7 +217,7 @@ func (l *link) act(a engine.Action) tea.Cmd {
 }
 
 // actAside carries out an action that writes do not wait for, nor it for them.
-func (l *link) actAside(a engine.Action) tea.Cmd {
+func (l *link) actAside(a session.Action) tea.Cmd {
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(l.ctx, workTimeout)
 		defer cancel()
@@ -283,7 +283,7 @@ func (l *link) readLog(ask records.Ask) logMsg {
 }
 
 // export fetches a document; save, unless nil, puts it somewhere and says where.
-func (l *link) export(what engine.Document, save func([]byte) (string, error)) tea.Cmd {
+func (l *link) export(what session.Document, save func([]byte) (string, error)) tea.Cmd {
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(l.ctx, workTimeout)
 		defer cancel()

@@ -8,11 +8,11 @@ import (
 	"touchdown/backend/health"
 	"touchdown/backend/message"
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // troubled is a landed node whose cluster has had a fault for 20 minutes.
-func troubled(s *engine.Snapshot) {
+func troubled(s *view.Snapshot) {
 	degraded := steps.Check{ID: "operators", Title: message.T("Platform services (ClusterOperators)"), Status: steps.Fail, Observed: message.Data("authentication: OAuthServerRouteEndpointAccessible")}
 	warned := steps.Check{ID: "operators-optional", Title: message.T("Services that need the Internet (ClusterOperators)"), Status: steps.Warn, Observed: message.Data("insights: NotReachable")}
 	began := epoch.Add(-20 * time.Minute)
@@ -28,7 +28,7 @@ func troubled(s *engine.Snapshot) {
 }
 
 // unanswered is one whose API has not answered since yesterday.
-func unanswered(s *engine.Snapshot) {
+func unanswered(s *view.Snapshot) {
 	s.Live = &health.Live{
 		Since: epoch.Add(-5 * time.Hour), Well: epoch.Add(-5 * time.Hour), Away: epoch.Add(-5 * time.Hour), Status: steps.Fail,
 		Checks: []steps.Check{{ID: "api", Title: message.T("Cluster answers (API readyz)"), Status: steps.Fail, Observed: message.Data("dial tcp 127.0.0.1:6443")}},
@@ -36,7 +36,7 @@ func unanswered(s *engine.Snapshot) {
 }
 
 // paused is one whose API restarts.
-func paused(s *engine.Snapshot) {
+func paused(s *view.Snapshot) {
 	s.Live = &health.Live{Since: epoch.Add(-5 * time.Hour), Pause: epoch.Add(-time.Minute), Status: steps.Pass}
 }
 

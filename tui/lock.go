@@ -6,7 +6,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // presentPause is how often the engine is told that a person is here, while keys come. A console locks after a minute at least.
@@ -40,7 +40,7 @@ func (l *lock) here() tea.Cmd {
 }
 
 // starts tells whether the node starts without a person unless a key stops it.
-func starts(s *engine.Snapshot) bool { return s != nil && s.Starts > 0 }
+func starts(s *view.Snapshot) bool { return s != nil && s.Starts > 0 }
 
 func (l *lock) keys(k keyMap) []key.Binding {
 	return []key.Binding{means(k.enter, "key.pin"), k.erase, k.repaint, k.leave}

@@ -8,22 +8,23 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/steps/engine"
 	"touchdown/steps/idle"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // lockable has the engine say that this console locks after ten minutes.
-func lockable(s *engine.Snapshot) { s.Idle = &idle.View{After: 600, Left: 600} }
+func lockable(s *view.Snapshot) { s.Idle = &idle.View{After: 600, Left: 600} }
 
 // lockOf edits the fake's lock.
 func (b *bench) lockOf(v idle.View) {
-	b.fake.change(func(s *engine.Snapshot) { s.Idle = &v })
+	b.fake.change(func(s *view.Snapshot) { s.Idle = &v })
 }
 
 // TestIdleLock: after the time the page can still be read, keys do nothing but ask for the PIN, and the right one opens.
 func TestIdleLock(t *testing.T) {
-	for name, edit := range map[string]func(*engine.Snapshot){
-		"form": func(*engine.Snapshot) {}, "review": func(s *engine.Snapshot) { s.State, s.Review = engine.Reviewed, reviewView() },
+	for name, edit := range map[string]func(*view.Snapshot){
+		"form": func(*view.Snapshot) {}, "review": func(s *view.Snapshot) { s.State, s.Review = view.Reviewed, reviewView() },
 		"work": working, "question": asking, "problem": failed, "landed": finished,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -112,7 +113,7 @@ func TestPresenceIsToldSeldom(t *testing.T) {
 // TestLockedTakesNoControl: a console whose engine was started again takes control back only with the PIN.
 func TestLockedTakesNoControl(t *testing.T) {
 	b := newBench(t, 80, 24)
-	b.fake.change(func(s *engine.Snapshot) { s.Pen, s.Idle = engine.PenView{}, &idle.View{After: 600} })
+	b.fake.change(func(s *view.Snapshot) { s.Pen, s.Idle = view.Pen{}, &idle.View{After: 600} })
 	b.refresh()
 	if b.fake.snap.Pen.Holder != "" {
 		t.Errorf("a locked console took control")
@@ -131,15 +132,15 @@ func TestPlainLock(t *testing.T) {
 	p, done := startPlain(t, f)
 	p.after(t, "Type control to take control:", "control")
 	p.printed(t, "Number:")
-	f.change(func(s *engine.Snapshot) { s.Idle = &idle.View{After: 600} })
+	f.change(func(s *view.Snapshot) { s.Idle = &idle.View{After: 600} })
 	p.after(t, "", "1") // an answer, if the console were open
 	p.after(t, "Locked: nobody used this console for 10 min 00 s.\r\nPIN:", "000001")
 	p.printed(t, "The PIN is wrong. Try again in 4 s.")
-	f.change(func(s *engine.Snapshot) { s.Idle = &idle.View{After: 600} })
+	f.change(func(s *view.Snapshot) { s.Idle = &idle.View{After: 600} })
 	p.after(t, "PIN:", fakePIN)
 	p.after(t, "Number:", "1")
-	f.did(t, engine.Reply)
-	if got := f.verbs(); !slices.Equal(got, []engine.Verb{engine.Reply}) {
+	f.did(t, session.Reply)
+	if got := f.verbs(); !slices.Equal(got, []session.Verb{session.Reply}) {
 		t.Errorf("did %v", got)
 	}
 	p.in.Close()
@@ -151,8 +152,8 @@ func TestPlainLock(t *testing.T) {
 // TestAnyKeyStopsTheCountdown: while the node is about to start without a person, each key tells the engine that one is here, at a locked
 // console too; before and after, none does so where no PIN is set.
 func TestAnyKeyKeepsTheNodeFromStarting(t *testing.T) {
-	for name, edit := range map[string]func(*engine.Snapshot){
-		"open": func(*engine.Snapshot) {}, "locked": func(s *engine.Snapshot) { s.Idle = &idle.View{After: 600} },
+	for name, edit := range map[string]func(*view.Snapshot){
+		"open": func(*view.Snapshot) {}, "locked": func(s *view.Snapshot) { s.Idle = &idle.View{After: 600} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, 80, 24, edit)
@@ -166,13 +167,13 @@ func TestAnyKeyKeepsTheNodeFromStarting(t *testing.T) {
 				t.Errorf("told %d times without a countdown", n)
 			}
 			for n, press := range []func(){func() { b.press("x") }, func() { b.press("ctrl+l") }, func() { b.press("down") }, func() { b.paste("xy") }} {
-				b.fake.change(func(s *engine.Snapshot) { s.Starts = 30 })
+				b.fake.change(func(s *view.Snapshot) { s.Starts = 30 })
 				b.refresh()
 				if press(); here() != n+1 {
 					t.Errorf("key %d: told %d times", n, here())
 				}
 			}
-			b.fake.change(func(s *engine.Snapshot) { s.Starts = 0 })
+			b.fake.change(func(s *view.Snapshot) { s.Starts = 0 })
 			b.refresh()
 			if b.press("tab"); here() != 4 {
 				t.Errorf("told %d times", here())

@@ -9,8 +9,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"touchdown/backend/message"
-	"touchdown/steps/engine"
 	"touchdown/steps/handout"
+	"touchdown/steps/view"
 )
 
 // TestLogInIsShownAndCleared: the console that has control shows the password on request; when the page is closed, nobody touched it
@@ -23,7 +23,7 @@ func TestLogInIsShownAndCleared(t *testing.T) {
 			b.run(func() tea.Msg { return tickMsg{b.app.generation} })
 		},
 		"control lost": func(b *bench) {
-			b.fake.change(func(s *engine.Snapshot) { s.Pen.Holder = "tty1" })
+			b.fake.change(func(s *view.Snapshot) { s.Pen.Holder = "tty1" })
 			b.refresh()
 		},
 	} {
@@ -48,10 +48,10 @@ func TestLogInIsShownAndCleared(t *testing.T) {
 
 // TestNoLogInWithoutControl: neither to read-only consoles, on a locked node, on the bench line nor before the end.
 func TestNoLogInWithoutControl(t *testing.T) {
-	for name, edits := range map[string][]func(*engine.Snapshot){
-		"read-only": {finished, func(s *engine.Snapshot) { s.Pen.Holder = "tty1" }},
-		"locked":    {finished, func(s *engine.Snapshot) { s.Locked = true }},
-		"factory":   {finished, func(s *engine.Snapshot) { s.List = engine.ListFactory }},
+	for name, edits := range map[string][]func(*view.Snapshot){
+		"read-only": {finished, func(s *view.Snapshot) { s.Pen.Holder = "tty1" }},
+		"locked":    {finished, func(s *view.Snapshot) { s.Locked = true }},
+		"factory":   {finished, func(s *view.Snapshot) { s.List = view.ListFactory }},
 		"working":   {working},
 	} {
 		b := newBench(t, 80, 24, edits...)

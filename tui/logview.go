@@ -129,12 +129,12 @@ func (l *logView) find(word string) {
 		if word != "" && strings.Contains(strings.ToLower(l.shown[n]), strings.ToLower(word)) {
 			l.hit = n
 			l.scroll.port.SetYOffset(n)
-			l.flash = t("log.found", word, n+1)
+			l.whisper(t("log.found", word, n+1))
 			return
 		}
 	}
 	if word != "" {
-		l.flash = t("log.notFound", word)
+		l.whisper(t("log.notFound", word))
 	}
 }
 

@@ -57,7 +57,11 @@ func (l *lossy) flush() {
 // TestLossyLine: whatever a line loses, repeats or brings late, the first repaint after it shows what the console means.
 func TestLossyLine(t *testing.T) {
 	spoilt, bad := 0, lossy{}
-	for seed := range uint64(150) {
+	seeds := uint64(150)
+	if raceEnabled { // all of it is one goroutine's
+		seeds = 30
+	}
+	for seed := range seeds {
 		b := newBench(t, 80, 24)
 		var out bytes.Buffer
 		p, vt := newPainter(&out, true, 0), vt10x.New(vt10x.WithSize(80, 24))
@@ -93,7 +97,7 @@ func TestLossyLine(t *testing.T) {
 			t.Fatalf("seed %d: the cursor is at %d,%d instead of %d,%d", seed, c.X, c.Y, f.x, f.y)
 		}
 	}
-	if spoilt < 50 || bad.lost == 0 || bad.twice == 0 || bad.delayed == 0 {
+	if spoilt < int(seeds)/3 || bad.lost == 0 || bad.twice == 0 || bad.delayed == 0 {
 		t.Errorf("the line was good: %d screens were spoilt, %d bytes lost, %d packets repeated, %d late", spoilt, bad.lost, bad.twice, bad.delayed)
 	}
 }

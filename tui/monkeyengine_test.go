@@ -11,7 +11,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"touchdown/backend/message"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 	"touchdown/test/rounds"
 )
 
@@ -32,31 +33,31 @@ func newJungle(m *monkey) *jungle {
 }
 
 // monkeyScenes are what a job can look like.
-var monkeyScenes = []func(*engine.Snapshot){
-	func(*engine.Snapshot) {},
-	func(*engine.Snapshot) {},
-	func(s *engine.Snapshot) { s.State = engine.Inspecting; s.Stages[0].Steps[0].Inspecting = true },
-	func(s *engine.Snapshot) { s.Stages = nil },
-	func(s *engine.Snapshot) { s.Locked = true },
-	func(s *engine.Snapshot) { s.State, s.Review = engine.Reviewed, reviewView() },
-	func(s *engine.Snapshot) { s.State, s.Review = engine.Reviewed, reviewView() },
-	func(s *engine.Snapshot) {
-		s.State, s.Review = engine.Reviewed, reviewView()
+var monkeyScenes = []func(*view.Snapshot){
+	func(*view.Snapshot) {},
+	func(*view.Snapshot) {},
+	func(s *view.Snapshot) { s.State = view.Inspecting; s.Stages[0].Steps[0].Inspecting = true },
+	func(s *view.Snapshot) { s.Stages = nil },
+	func(s *view.Snapshot) { s.Locked = true },
+	func(s *view.Snapshot) { s.State, s.Review = view.Reviewed, reviewView() },
+	func(s *view.Snapshot) { s.State, s.Review = view.Reviewed, reviewView() },
+	func(s *view.Snapshot) {
+		s.State, s.Review = view.Reviewed, reviewView()
 		s.Review.Problems = []message.Text{message.T("No cable.")}
 	},
 	working, working,
-	func(s *engine.Snapshot) { working(s); s.Life = engine.LifeMoving },
-	func(s *engine.Snapshot) { working(s); s.Current = "" },
+	func(s *view.Snapshot) { working(s); s.Life = view.LifeMoving },
+	func(s *view.Snapshot) { working(s); s.Current = "" },
 	asking, asking,
-	func(s *engine.Snapshot) { asking(s); s.Question.ID = "other" },
-	func(s *engine.Snapshot) { asking(s); s.Question = nil },
+	func(s *view.Snapshot) { asking(s); s.Question.ID = "other" },
+	func(s *view.Snapshot) { asking(s); s.Question = nil },
 	failed, failed, lost,
-	func(s *engine.Snapshot) { failed(s); s.Locked = true },
-	func(s *engine.Snapshot) { failed(s); s.Problem = nil },
+	func(s *view.Snapshot) { failed(s); s.Locked = true },
+	func(s *view.Snapshot) { failed(s); s.Problem = nil },
 	finished, finished, finished, undoing, undone,
-	func(s *engine.Snapshot) { finished(s); s.Locked = true },
-	func(s *engine.Snapshot) { finished(s); s.List, s.Life = engine.ListFactory, "armed" },
-	func(s *engine.Snapshot) { undone(s); s.List = engine.ListFactory },
+	func(s *view.Snapshot) { finished(s); s.Locked = true },
+	func(s *view.Snapshot) { finished(s); s.List, s.Life = view.ListFactory, "armed" },
+	func(s *view.Snapshot) { undone(s); s.List = view.ListFactory },
 }
 
 // turn has the engine do something: most often the job comes to another state.
@@ -66,16 +67,16 @@ func (j *jungle) turn() {
 	case 0:
 		j.gone = !j.gone
 	case 1:
-		j.change(func(s *engine.Snapshot) { s.Pen = engine.PenView{} }) // the engine restarted
+		j.change(func(s *view.Snapshot) { s.Pen = view.Pen{} }) // the engine restarted
 		j.pen = ""
 	case 2:
-		j.change(func(s *engine.Snapshot) { plant(reflect.ValueOf(s).Elem()) })
+		j.change(func(s *view.Snapshot) { plant(reflect.ValueOf(s).Elem()) })
 	case 3:
-		j.change(func(s *engine.Snapshot) { s.Hostname = rounds.One(r, "", "localhost", "store0042.example.com") })
+		j.change(func(s *view.Snapshot) { s.Hostname = rounds.One(r, "", "localhost", "store0042.example.com") })
 	default:
 		j.gone = false
 		n := r.IntN(len(monkeyScenes))
-		j.change(func(s *engine.Snapshot) {
+		j.change(func(s *view.Snapshot) {
 			pen, seq := s.Pen, s.Seq
 			*s = collectingSnapshot()
 			monkeyScenes[n](s)
@@ -101,34 +102,34 @@ func (j *jungle) Set(ctx context.Context, pen, path, value string) error {
 	if err := j.fake.Set(ctx, pen, path, value); err != nil || !strings.Contains(value, "!") {
 		return err
 	}
-	return fmt.Errorf("%w: no exclamation marks", engine.ErrInvalid)
+	return fmt.Errorf("%w: no exclamation marks", session.ErrInvalid)
 }
 
 // Do judges what is asked for, and does it where the state allows it.
-func (j *jungle) Do(ctx context.Context, pen string, a engine.Action) error {
+func (j *jungle) Do(ctx context.Context, pen string, a session.Action) error {
 	j.m.judge(j.asked, string(a.Verb), a)
 	j.actions = nil
 	select {
 	case j.acting <- nil:
 	default:
 	}
-	if !slices.Contains(monkeyAllowed[a.Verb], j.snap.State) || a.Verb == engine.Start && a.Fingerprint != j.snap.Review.Fingerprint {
-		return engine.ErrState
+	if !slices.Contains(monkeyAllowed[a.Verb], j.snap.State) || a.Verb == session.Start && a.Fingerprint != j.snap.Review.Fingerprint {
+		return session.ErrState
 	}
-	if j.snap.Locked && !slices.Contains([]engine.Verb{engine.Unlock, engine.Reboot, engine.PowerOff, engine.Inspect}, a.Verb) {
-		return engine.ErrLocked
+	if j.snap.Locked && !slices.Contains([]session.Verb{session.Unlock, session.Reboot, session.PowerOff, session.Inspect}, a.Verb) {
+		return session.ErrLocked
 	}
 	if err := j.fake.Do(ctx, pen, a); err != nil {
 		return err
 	}
 	j.m.counts["actions"]++
 	switch a.Verb {
-	case engine.HandOver:
-		j.change(func(s *engine.Snapshot) { s.Locked = true })
-	case engine.Unlock:
-		j.change(func(s *engine.Snapshot) { s.Locked = false })
-	case engine.Reboot:
-		j.change(func(s *engine.Snapshot) { s.Pen = engine.PenView{} })
+	case session.HandOver:
+		j.change(func(s *view.Snapshot) { s.Locked = true })
+	case session.Unlock:
+		j.change(func(s *view.Snapshot) { s.Locked = false })
+	case session.Reboot:
+		j.change(func(s *view.Snapshot) { s.Pen = view.Pen{} })
 		j.pen = ""
 	}
 	return nil
@@ -137,29 +138,29 @@ func (j *jungle) Do(ctx context.Context, pen string, a engine.Action) error {
 // TakePen judges who takes control from another console.
 func (j *jungle) TakePen(ctx context.Context, console string, force bool) (string, error) {
 	if force {
-		j.m.judge(j.asked, "take control", engine.Action{})
+		j.m.judge(j.asked, "take control", session.Action{})
 	}
 	return j.fake.TakePen(ctx, console, force)
 }
 
 // Export judges who wants a support bundle, which takes the engine a while.
-func (j *jungle) Export(ctx context.Context, what engine.Document) ([]byte, error) {
-	if what == engine.Bundle {
-		j.m.judge(j.asked, "bundle", engine.Action{})
+func (j *jungle) Export(ctx context.Context, what session.Document) ([]byte, error) {
+	if what == session.Bundle {
+		j.m.judge(j.asked, "bundle", session.Action{})
 	}
 	return j.fake.Export(ctx, what)
 }
 
 // monkeyAllowed are the states in which the engine carries an action out.
-var monkeyAllowed = func() map[engine.Verb][]engine.State {
-	before := []engine.State{engine.Inspecting, engine.Collecting, engine.Reviewed}
-	idle := append(before[:3:3], engine.HasFailed, engine.IsDone, engine.IsUndone)
-	return map[engine.Verb][]engine.State{
-		engine.Act: before, engine.Restore: before, engine.Inspect: before, engine.Review: before, engine.Start: {engine.Reviewed},
-		engine.Edit: {engine.Reviewed, engine.HasFailed, engine.IsDone, engine.IsUndone}, engine.Reply: {engine.InQuestion},
-		engine.Hold:  {engine.InQuestion},
-		engine.Retry: {engine.HasFailed}, engine.Skip: {engine.HasFailed}, engine.Undo: {engine.HasFailed, engine.IsDone},
-		engine.Cancel: {engine.Working, engine.InQuestion, engine.UndoingAll}, engine.HandOver: {engine.IsDone},
-		engine.Waive: idle, engine.Unlock: idle, engine.Reboot: idle, engine.PowerOff: idle,
+var monkeyAllowed = func() map[session.Verb][]view.State {
+	before := []view.State{view.Inspecting, view.Collecting, view.Reviewed}
+	idle := append(before[:3:3], view.HasFailed, view.IsDone, view.IsUndone)
+	return map[session.Verb][]view.State{
+		session.Act: before, session.Restore: before, session.Inspect: before, session.Review: before, session.Start: {view.Reviewed},
+		session.Edit: {view.Reviewed, view.HasFailed, view.IsDone, view.IsUndone}, session.Reply: {view.InQuestion},
+		session.Hold:  {view.InQuestion},
+		session.Retry: {view.HasFailed}, session.Skip: {view.HasFailed}, session.Undo: {view.HasFailed, view.IsDone},
+		session.Cancel: {view.Working, view.InQuestion, view.UndoingAll}, session.HandOver: {view.IsDone},
+		session.Waive: idle, session.Unlock: idle, session.Reboot: idle, session.PowerOff: idle,
 	}
 }()

@@ -8,7 +8,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // evidence is what a person saw last and did there: the page or dialog on top, since when, and the keys pressed one by one.
@@ -28,7 +29,7 @@ type cause struct {
 	key   tea.KeyPressMsg
 	alone bool // a single key press: not part of a batch, not caused by a tick
 	page  evidence
-	snap  *engine.Snapshot
+	snap  *view.Snapshot
 	typed []rune
 	now   time.Time
 }
@@ -85,7 +86,7 @@ func (e *evidence) pressed(key tea.KeyPressMsg) {
 }
 
 // namesOf are the words that name the machine.
-func namesOf(s *engine.Snapshot) []string {
+func namesOf(s *view.Snapshot) []string {
 	if s == nil {
 		return nil
 	}
@@ -139,7 +140,7 @@ func (c cause) meant(page string, keys bool) bool {
 }
 
 // judge fails when something was asked for that nobody has asked for as it must be.
-func (m *monkey) judge(c cause, what string, a engine.Action) {
+func (m *monkey) judge(c cause, what string, a session.Action) {
 	if !c.may(what, a) {
 		m.fail("%s %+v was asked for by %s after %q on %+v", what, a, c.key, string(c.typed), c.page)
 	}
@@ -149,8 +150,8 @@ func (m *monkey) judge(c cause, what string, a engine.Action) {
 }
 
 // may tells whether what is asked for was asked for as it must be.
-func (c cause) may(what string, a engine.Action) bool {
-	factory := c.snap != nil && c.snap.List == engine.ListFactory
+func (c cause) may(what string, a session.Action) bool {
+	factory := c.snap != nil && c.snap.List == view.ListFactory
 	named := func(title string) bool { return c.word(title) || factory && c.yes(title) }
 	switch what {
 	case "plain": // a key alone; it leads back as easily
@@ -163,33 +164,33 @@ func (c cause) may(what string, a engine.Action) bool {
 		return c.enter()
 	}
 	switch a.Verb {
-	case engine.Hold: // it gives time and decides nothing
+	case session.Hold: // it gives time and decides nothing
 		return c.page.title == "question "+a.Question
-	case engine.Inspect, engine.Review, engine.Act, engine.Restore:
+	case session.Inspect, session.Review, session.Act, session.Restore:
 		return true
-	case engine.Reboot:
+	case session.Reboot:
 		return named(t("reboot.title"))
-	case engine.PowerOff:
+	case session.PowerOff:
 		return named(t("powerOff.title"))
-	case engine.HandOver:
+	case session.HandOver:
 		return c.word(t("handover.title"))
-	case engine.Undo:
+	case session.Undo:
 		return c.word(t("undo.title"))
-	case engine.Unlock:
+	case session.Unlock:
 		return c.word(t("unlock.title")) || c.snap.Hostname == "localhost" && c.page.title == t("unlock.title") && within("localhost", c.typed)
-	case engine.Skip:
+	case session.Skip:
 		return strings.HasSuffix(c.page.title, "?") && c.word(c.page.title)
-	case engine.Start:
+	case session.Start:
 		return c.word("review " + a.Fingerprint)
-	case engine.Cancel:
-		return c.word(t("cancel.title")) || c.snap.Life != engine.LifeMoving && c.yes(t("cancel.title"))
-	case engine.Waive:
+	case session.Cancel:
+		return c.word(t("cancel.title")) || c.snap.Life != view.LifeMoving && c.yes(t("cancel.title"))
+	case session.Waive:
 		return c.enter() && c.page.title == "waive"
-	case engine.Reply:
+	case session.Reply:
 		return c.meant("question "+a.Question, false)
-	case engine.Retry:
+	case session.Retry:
 		return c.yes(t("lost.title")) || c.meant("problem", true)
-	case engine.Edit:
+	case session.Edit:
 		return c.alone && strings.HasPrefix(c.page.title, "review") || c.meant("problem", true) || named(t("move.title"))
 	}
 	return false
@@ -203,21 +204,21 @@ func TestMonkeyRules(t0 *testing.T) {
 	named := []rune("sno-042")
 	for name, c := range map[string]struct {
 		cause
-		verb engine.Verb
+		verb session.Verb
 		want bool
 	}{
-		"a word":              {cause{key: enter, alone: true, page: dialog, snap: &snap, typed: named}, engine.Reboot, true},
-		"no word":             {cause{key: enter, alone: true, page: dialog, snap: &snap}, engine.Reboot, false},
-		"half of it":          {cause{key: enter, alone: true, page: dialog, snap: &snap, typed: named[:4]}, engine.Reboot, false},
-		"in a batch":          {cause{key: enter, page: dialog, snap: &snap, typed: named}, engine.Reboot, false},
-		"another dialog":      {cause{key: enter, alone: true, page: dialog, snap: &snap, typed: named}, engine.PowerOff, false},
-		"no key":              {cause{}, engine.Undo, false},
-		"too early":           {cause{key: enter, alone: true, page: evidence{title: "question ", since: epoch}, now: epoch}, engine.Reply, false},
-		"read":                {cause{key: enter, alone: true, page: evidence{title: "question ", since: epoch}, now: epoch.Add(enterDelay)}, engine.Reply, true},
-		"a stray Enter":       {cause{key: enter, alone: true, page: evidence{title: "problem", since: epoch}, now: epoch}, engine.Retry, false},
+		"a word":              {cause{key: enter, alone: true, page: dialog, snap: &snap, typed: named}, session.Reboot, true},
+		"no word":             {cause{key: enter, alone: true, page: dialog, snap: &snap}, session.Reboot, false},
+		"half of it":          {cause{key: enter, alone: true, page: dialog, snap: &snap, typed: named[:4]}, session.Reboot, false},
+		"in a batch":          {cause{key: enter, page: dialog, snap: &snap, typed: named}, session.Reboot, false},
+		"another dialog":      {cause{key: enter, alone: true, page: dialog, snap: &snap, typed: named}, session.PowerOff, false},
+		"no key":              {cause{}, session.Undo, false},
+		"too early":           {cause{key: enter, alone: true, page: evidence{title: "question ", since: epoch}, now: epoch}, session.Reply, false},
+		"read":                {cause{key: enter, alone: true, page: evidence{title: "question ", since: epoch}, now: epoch.Add(enterDelay)}, session.Reply, true},
+		"a stray Enter":       {cause{key: enter, alone: true, page: evidence{title: "problem", since: epoch}, now: epoch}, session.Retry, false},
 		"nothing of the kind": {cause{key: enter, alone: true, page: dialog, snap: &snap, typed: named}, "explode", false},
 	} {
-		if got := c.may(string(c.verb), engine.Action{Verb: c.verb}); got != c.want {
+		if got := c.may(string(c.verb), session.Action{Verb: c.verb}); got != c.want {
 			t0.Errorf("%s: %t", name, got)
 		}
 	}

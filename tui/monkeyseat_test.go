@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
 )
 
 // seat is a console of the monkey, from its line to its screen.
@@ -163,7 +163,7 @@ func (s *seat) do(p promise) {
 		if app.wantsPlain {
 			what = "plain"
 		}
-		s.m.judge(p.of, what, engine.Action{})
+		s.m.judge(p.of, what, session.Action{})
 		s.app.link.release()
 		s.sit()
 	default:

@@ -1,14 +1,15 @@
 package tui
 
 import (
-	"touchdown/steps/engine"
 	"touchdown/steps/handout"
 	"touchdown/steps/records"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // snapshot is a snapshot and when it was asked for: answers may overtake each other.
 type snapshot struct {
-	snap *engine.Snapshot
+	snap *view.Snapshot
 	err  error
 	n    uint64
 }
@@ -27,7 +28,7 @@ type (
 	}
 	actMsg struct { // an action was carried out
 		snapshot
-		action engine.Action
+		action session.Action
 		failed error
 	}
 	restoredMsg struct { // fields went back to what was found
@@ -53,7 +54,7 @@ type (
 	}
 	paneMsg struct{ logMsg } // the same, for the pane
 	docMsg  struct {         // a document
-		what   engine.Document
+		what   session.Document
 		data   []byte
 		saved  string
 		sum    string // SHA-256 of what was saved, in hexadecimal

@@ -9,8 +9,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 
-	"touchdown/steps/engine"
 	"touchdown/steps/offered"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // offerPage tells of the support bundle that is offered on the network: where, for how long, and who fetched it.
@@ -30,15 +31,15 @@ func newOffer(d *desk) (screen, tea.Cmd) {
 	return o, o.ask(offered.Begin)
 }
 
-func isOffered(s *engine.Snapshot) bool { return s != nil && s.Offer != nil && s.Offer.Ended == "" }
+func isOffered(s *view.Snapshot) bool { return s != nil && s.Offer != nil && s.Offer.Ended == "" }
 
-func (o *offerPage) ask(what engine.Document) tea.Cmd {
+func (o *offerPage) ask(what session.Document) tea.Cmd {
 	o.asked, o.failed = true, nil
 	return o.link.offer(what)
 }
 
 // offer has an offer begin or end, and asks how it is then.
-func (l *link) offer(what engine.Document) tea.Cmd {
+func (l *link) offer(what session.Document) tea.Cmd {
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(l.ctx, workTimeout)
 		defer cancel()
@@ -85,7 +86,7 @@ func (o *offerPage) view(w, h int) page {
 	buttons, x, y := o.row.view(o.theme, o.buttons(), true, w)
 	lines := append([]string{o.theme.strong.Render(t("offer.title")), ""}, o.lines(w)...)
 	text := page{lines: lines}.fit(h - len(buttons))
-	if isOffered(o.snap) && !o.asked && !o.blind {
+	if isOffered(o.snap) && !o.asked && !o.hide() {
 		if code := o.theme.qrLines(o.snap.Offer.URLs[0]); len(code) > 0 {
 			text.lines = corner(text.lines, append(code, ends(t("offer.code"), "", lipgloss.Width(code[0]))), w)
 		}
@@ -102,11 +103,11 @@ func (o *offerPage) lines(w int) []string {
 	case o.snap == nil || o.snap.Offer == nil:
 		return nil
 	}
-	return offerLines(o.snap, w, o.blind)
+	return offerLines(o.snap, w, isOffered(o.snap) && o.hide())
 }
 
 // offerLines tell how an offer goes. For the record its address is left out: whoever has it can fetch the bundle.
-func offerLines(s *engine.Snapshot, w int, blind bool) []string {
+func offerLines(s *view.Snapshot, w int, blind bool) []string {
 	b := s.Offer
 	var lines []string
 	if b.Ended == "" {

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/steps/engine"
 	"touchdown/steps/offered"
+	"touchdown/steps/view"
 )
 
 // TestBundleOnTheNetwork: three keys from any page with a log; the page tells where it lies, who fetches it and how it ended. The record
@@ -19,14 +19,14 @@ func TestBundleOnTheNetwork(t *testing.T) {
 	for _, want := range []string{"http://198.51.100.10:8765/k7mq-2xwp-r9tc", "until 02:23 UTC", "The bundle has no secrets.", "touchdown-support.tar.gz, 1368 kB", "01234567  89abcdef", "Nobody has fetched it yet.", "[ End the offer ]"} {
 		b.shows(want)
 	}
-	b.fake.change(func(s *engine.Snapshot) {
+	b.fake.change(func(s *view.Snapshot) {
 		s.Offer = anOffer()
 		s.Offer.Fetches = []offered.Fetch{{From: "198.51.100.7", Sent: 512 << 10, Over: true}, {From: "198.51.100.8", Sent: 700 << 10}}
 	})
 	b.refresh()
 	b.shows("198.51.100.8 fetches it: 700 of 1368 kB")
 	b.shows("198.51.100.7 fetched 512 of 1368 kB and stopped.")
-	b.fake.change(func(s *engine.Snapshot) {
+	b.fake.change(func(s *view.Snapshot) {
 		s.Offer = anOffer()
 		s.Offer.Ended, s.Offer.Fetches = offered.Taken, []offered.Fetch{{From: "198.51.100.8", Sent: 1_400_000, Whole: true, Over: true, At: epoch}}
 	})

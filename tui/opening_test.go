@@ -3,11 +3,11 @@ package tui
 import (
 	"testing"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // typedDomain is a snapshot of answers of which someone typed one on the second page.
-func typedDomain(s *engine.Snapshot) {
+func typedDomain(s *view.Snapshot) {
 	f := &s.Stages[1].Steps[0].Fields[1]
 	f.Value, f.Source, f.Changed = "example.com", "typed", true
 }
@@ -22,13 +22,13 @@ func TestOpensWhereSomeoneTyped(t *testing.T) {
 
 // TestMovesAgainFromTheFirstPage: after work that ended the questions are asked from the beginning.
 func TestMovesAgainFromTheFirstPage(t *testing.T) {
-	for name, end := range map[string]func(*engine.Snapshot){"landed": finished, "put back": undone} {
+	for name, end := range map[string]func(*view.Snapshot){"landed": finished, "put back": undone} {
 		b := newBench(t, 80, 24, typedDomain)
 		b.shows("[example.com")
 		b.fake.change(end)
 		b.refresh()
-		b.fake.change(func(s *engine.Snapshot) {
-			s.State, s.Stages[0].Steps[0].Inspecting = engine.Collecting, true
+		b.fake.change(func(s *view.Snapshot) {
+			s.State, s.Stages[0].Steps[0].Inspecting = view.Collecting, true
 		})
 		b.refresh()
 		if t.Logf("%s", name); b.app.opened != "hardware" {
@@ -50,7 +50,7 @@ func TestTheReviewIsAskedForOnce(t *testing.T) {
 		t.Error("still asked for")
 	}
 	b.press("b")
-	if state := b.app.desk.state(); state != engine.Collecting || b.app.desk.review() == nil {
+	if state := b.app.desk.state(); state != view.Collecting || b.app.desk.review() == nil {
 		t.Errorf("never again after that: %s, %v", state, b.app.desk.asking)
 	}
 }

@@ -92,7 +92,7 @@ func (p *painter) paint(f frame) {
 		p.clear(f.w, f.h)
 		p.wiped = f.wipe
 	}
-	for y := range f.h {
+	for _, y := range p.order(f) {
 		var line []cell
 		if y < len(f.lines) {
 			line = parse(f.lines[y], f.w, p.ascii || f.ascii)
@@ -107,6 +107,22 @@ func (p *painter) paint(f frame) {
 	}
 	p.set(0)
 	p.move(min(max(f.x, 0), f.w-1), min(max(f.y, 0), f.h-1))
+}
+
+// order is in which the rows are painted: on a slow line the one that the cursor is in comes first, for that is what the person reads or
+// answers next; then from above.
+func (p *painter) order(f frame) []int {
+	rows := make([]int, 0, f.h)
+	slow := p.baud > 0 && f.y >= 0 && f.y < f.h
+	if slow {
+		rows = append(rows, f.y)
+	}
+	for y := range f.h {
+		if !slow || y != f.y {
+			rows = append(rows, y)
+		}
+	}
+	return rows
 }
 
 // clear empties the terminal, whatever was on it.

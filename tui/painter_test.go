@@ -2,12 +2,14 @@ package tui
 
 import (
 	"bytes"
+	"io"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
 	"golang.org/x/sys/unix"
@@ -30,6 +32,7 @@ func TestPainter(t *testing.T) {
 			f.lines = append(f.lines, line)
 		}
 		out.Reset()
+		p.baud = 9600 * (n % 2)
 		p.paint(f)
 		out.Write(p.buf.Bytes())
 		p.buf.Reset()
@@ -99,6 +102,29 @@ func TestPageChangeIsCheap(t *testing.T) {
 	t.Logf("%d bytes for %d cells: %.2f", bytes, cells, each)
 	if each > 1 {
 		t.Errorf("%.2f bytes for each cell that changed", each)
+	}
+}
+
+// TestTheCursorsRowComesFirst on a slow line, at no more than the way there and back.
+func TestTheCursorsRowComesFirst(t *testing.T) {
+	for i, s := range scenes() {
+		b := newBench(t, 80, 24, s.edits...)
+		b.press(s.keys...)
+		v := b.app.View()
+		f := frame{page: page{strings.Split(v.Content, "\n"), v.Cursor.X, v.Cursor.Y}, w: 80, h: 24, ascii: true}
+		painted := func(baud int) string {
+			p := newPainter(io.Discard, true, baud)
+			p.paint(f)
+			return p.buf.String()
+		}
+		slow, fast := painted(9600), painted(0)
+		if len(slow) > len(fast)+12 {
+			t.Errorf("%s: %d bytes instead of %d", s.name, len(slow), len(fast))
+		}
+		rest := strings.TrimLeft(ansi.Strip(slow), "\r\n")
+		if want := strings.TrimSpace(ansi.Strip(f.lines[f.y])); !strings.HasPrefix(strings.ReplaceAll(rest, " ", ""), strings.ReplaceAll(want, " ", "")) {
+			t.Errorf("%d, %s: first comes %.80q, want %q", i, s.name, rest, want)
+		}
 	}
 }
 

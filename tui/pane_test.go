@@ -11,14 +11,15 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"touchdown/backend/message"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // TestPane: a large terminal shows the end of the log beside or below the work, newest lines last, and follows it.
 func TestPane(t *testing.T) {
 	for _, c := range []struct {
 		w, h        int
-		edit        func(*engine.Snapshot)
+		edit        func(*view.Snapshot)
 		slow, shown bool
 	}{
 		{120, 24, working, false, true},
@@ -77,9 +78,9 @@ func TestPane(t *testing.T) {
 
 // TestPaneMovesNoRow: whatever a page's texts hold, each of its rows stands where it would without the pane, and so do its buttons.
 func TestPaneMovesNoRow(t *testing.T) {
-	for name, edit := range map[string]func(*engine.Snapshot){"working": working, "asking": asking, "failed": failed} {
+	for name, edit := range map[string]func(*view.Snapshot){"working": working, "asking": asking, "failed": failed} {
 		for _, hostile := range []string{planted, "a\tb\tc\td " + strings.Repeat("long ", 40), "one\r\ntwo\nthree", "\x1b[41m" + strings.Repeat("x", 300)} {
-			b := newBench(t, 160, 45, edit, func(s *engine.Snapshot) {
+			b := newBench(t, 160, 45, edit, func(s *view.Snapshot) {
 				for i := range s.Stages {
 					s.Stages[i].Title = message.Data(show(s.Stages[i].Title) + hostile)
 				}
@@ -129,7 +130,7 @@ func TestPaneAsksOnce(t *testing.T) {
 		{true, tickMsg{}, true},
 		{false, tickMsg{}, false}, // it goes while an answer is on its way
 		{true, tickMsg{}, false},
-		{true, paneMsg{logMsg{failed: engine.ErrNotFound}}, true},
+		{true, paneMsg{logMsg{failed: session.ErrNotFound}}, true},
 	} {
 		if got := p.follow(l, c.shown, c.msg) != nil; got != c.asks {
 			t.Errorf("%#v: asks %v", c, got)

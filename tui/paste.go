@@ -7,8 +7,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 // longestPEM is how many bytes a pasted chain of certificates may have. A bundle of all public CAs has 220 kB.
@@ -70,7 +70,7 @@ func (e *entry) begins() { e.before = before{e.ed.clone(), e.typed, e.paste} }
 func (e *entry) back() { e.ed, e.typed, e.paste = e.before.ed.clone(), e.before.typed, e.before.paste }
 
 // press takes a key in a field for text.
-func (e *entry) press(msg tea.KeyPressMsg, v engine.FieldView) tea.Cmd {
+func (e *entry) press(msg tea.KeyPressMsg, v view.Field) tea.Cmd {
 	if e.empties(msg, v) {
 		return e.empty(v)
 	}
@@ -86,27 +86,27 @@ func (e *entry) press(msg tea.KeyPressMsg, v engine.FieldView) tea.Cmd {
 }
 
 // empties reports whether a key empties the field itself: what is typed is empty already.
-func (e *entry) empties(msg tea.KeyPressMsg, v engine.FieldView) bool {
+func (e *entry) empties(msg tea.KeyPressMsg, v view.Field) bool {
 	holds := v.SecretSet || v.Kind != steps.Text && (len(e.paste.lines) > 0 || v.Value != "") // a text is seen, and edited
 	return holds && pressed(msg, e.keys.erase) && e.ed.value() == ""
 }
 
 // empty forgets what was pasted and takes the value away, a secret too.
-func (e *entry) empty(v engine.FieldView) tea.Cmd {
+func (e *entry) empty(v view.Field) tea.Cmd {
 	e.paste, e.drafts[v.Path] = paste{indented: e.paste.indented}, ""
 	return e.set(v.Path, "")
 }
 
 // eager reports whether each key is sent, so that the one that fixes a mistake takes the message away. The beginning of a secret
 // may not look like one: a field that can hold a secret sends only whole values. What does not fit together can be fixed in any field.
-func (e *entry) eager(v engine.FieldView) bool {
+func (e *entry) eager(v view.Field) bool {
 	secret := v.Kind == steps.Secret || site.SecretValue(v.Path, "user:password@") // what a value there can be
-	apart := e.tried && slices.ContainsFunc(e.allFields(), func(v engine.FieldView) bool { return v.Visible && v.Value != "" && show(v.Together) != "" })
+	apart := e.tried && slices.ContainsFunc(e.allFields(), func(v view.Field) bool { return v.Visible && v.Value != "" && show(v.Together) != "" })
 	return !secret && (apart || show(v.Problem) != "" || e.refused[v.Path] != "")
 }
 
 // taken puts the first of items into the field; see taker.
-func (e *entry) taken(items []item, v engine.FieldView) (n int, cmd tea.Cmd, refused string) {
+func (e *entry) taken(items []item, v view.Field) (n int, cmd tea.Cmd, refused string) {
 	switch v.Kind {
 	case steps.PEM, steps.Lines:
 		return e.takenLines(items, v)
@@ -143,7 +143,7 @@ func (e *entry) json(items []item) (n int, text string) {
 }
 
 // add puts n items that make up text into the field in focus.
-func (e *entry) add(v engine.FieldView, n int, text string) (int, tea.Cmd, string) {
+func (e *entry) add(v view.Field, n int, text string) (int, tea.Cmd, string) {
 	if n == 0 {
 		return 0, nil, ""
 	}
@@ -163,7 +163,7 @@ func (e *entry) add(v engine.FieldView, n int, text string) (int, tea.Cmd, strin
 }
 
 // takenLines takes lines as pressLine does, and sends at most once.
-func (e *entry) takenLines(items []item, v engine.FieldView) (n int, cmd tea.Cmd, refused string) {
+func (e *entry) takenLines(items []item, v view.Field) (n int, cmd tea.Cmd, refused string) {
 	k, ended := e.keys, -1
 	for i, one := range items {
 		ok := true
@@ -191,7 +191,7 @@ func (e *entry) takenLines(items []item, v engine.FieldView) (n int, cmd tea.Cmd
 }
 
 // pressLine takes a key in a field for lines. done is that Enter was about no line of it: the field is left.
-func (e *entry) pressLine(msg tea.KeyPressMsg, v engine.FieldView) (cmd tea.Cmd, done bool) {
+func (e *entry) pressLine(msg tea.KeyPressMsg, v view.Field) (cmd tea.Cmd, done bool) {
 	k := e.keys
 	if !pressed(msg, k.enter) {
 		e.paste.cr = false
@@ -253,7 +253,7 @@ func (e *entry) gap() bool { return !e.paste.indented || len(e.paste.lines) == 0
 
 // endPaste sends what was pasted, or what the named file holds. The lines stay until the field is left: a chain may
 // have empty lines between its certificates, and then the rest follows.
-func (e *entry) endPaste(v engine.FieldView) tea.Cmd {
+func (e *entry) endPaste(v view.Field) tea.Cmd {
 	path, line := e.line(), e.whole()
 	e.ed.clear()
 	if len(e.paste.lines) == 0 && strings.HasPrefix(path, "/") {
@@ -267,7 +267,7 @@ func (e *entry) endPaste(v engine.FieldView) tea.Cmd {
 }
 
 // sendLines sends the first n lines; none when n is negative or they were sent.
-func (e *entry) sendLines(v engine.FieldView, n int) tea.Cmd {
+func (e *entry) sendLines(v view.Field, n int) tea.Cmd {
 	if n < 1 || !e.paste.fresh {
 		return nil
 	}

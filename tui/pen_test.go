@@ -4,11 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // fresh is a console that was just opened: it does not have control.
-func fresh(t *testing.T, edits ...func(*engine.Snapshot)) *bench {
+func fresh(t *testing.T, edits ...func(*view.Snapshot)) *bench {
 	t.Helper()
 	b := newBench(t, 80, 24, edits...)
 	b.app.link.release()
@@ -38,7 +39,7 @@ func TestControlIsTakenOnPurpose(t *testing.T) {
 
 // TestControlInAField: the key works where text is typed, which a console without control shows but does not take.
 func TestControlInAField(t *testing.T) {
-	b := fresh(t, func(s *engine.Snapshot) { s.Stages = s.Stages[1:] }) // the first page has a text in focus
+	b := fresh(t, func(s *view.Snapshot) { s.Stages = s.Stages[1:] }) // the first page has a text in focus
 	b.press("'x")
 	b.shows("Read-only. Press Ctrl-G to take control.")
 	b.press("ctrl+g")
@@ -72,7 +73,7 @@ func TestAnotherWasFaster(t *testing.T) {
 // TestOwnControlOfBefore: a console that was restarted is not told that it has to take control from itself.
 func TestOwnControlOfBefore(t *testing.T) {
 	b := fresh(t)
-	b.fake.change(func(s *engine.Snapshot) { s.Pen.Holder = "ttyS0" })
+	b.fake.change(func(s *view.Snapshot) { s.Pen.Holder = "ttyS0" })
 	b.refresh()
 	b.shows("nobody has control: Ctrl-G takes it")
 }
@@ -92,5 +93,5 @@ func TestPlainTakesNothingUnasked(t *testing.T) {
 	p.after(t, "", "control")
 	p.printed(t, "Keep the new settings")
 	p.after(t, "Number:", "1")
-	f.did(t, engine.Reply)
+	f.did(t, session.Reply)
 }

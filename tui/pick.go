@@ -6,18 +6,18 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // pickList is the list of a field's choices on its own page.
 type pickList struct {
 	base
 	form *form
-	of   engine.FieldView
+	of   view.Field
 	row  row
 }
 
-func newPick(f *form, v engine.FieldView, at int) *pickList {
+func newPick(f *form, v view.Field, at int) *pickList {
 	return &pickList{base: f.base, form: f, of: v, row: row{at}}
 }
 

@@ -7,15 +7,15 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 // pictures are the README's screens. Stages, titles, fields and help are the product's own lists; what the machine and the
 // site answer is an example.
 func pictures() []scene {
-	show := func(name string, cfg *site.Config, edit func(*engine.Snapshot), keys ...string) scene {
-		return scene{name, []func(*engine.Snapshot){func(s *engine.Snapshot) {
+	show := func(name string, cfg *site.Config, edit func(*view.Snapshot), keys ...string) scene {
+		return scene{name, []func(*view.Snapshot){func(s *view.Snapshot) {
 			*s = collected(cfg)
 			s.Hostname = "sno-factory"
 			edit(s)
@@ -57,26 +57,26 @@ func typedIn(answers [][2]string) *site.Config {
 }
 
 // collected is the site's list before its review.
-func collected(cfg *site.Config) engine.Snapshot {
-	return engine.Snapshot{
-		Seq: 7, Version: "1.0", Hostname: "sno-042.factory.example", Serial: "7XK2Q13", Life: "armed", List: engine.ListSite,
-		State: engine.Collecting, Now: epoch, Stages: shown(steps.Site(cfg, steps.Wiring{}), cfg),
+func collected(cfg *site.Config) view.Snapshot {
+	return view.Snapshot{
+		Seq: 7, Version: "1.0", Hostname: "sno-042.factory.example", Serial: "7XK2Q13", Life: "armed", List: view.ListSite,
+		State: view.Collecting, Now: epoch, Stages: shown(steps.Site(cfg, steps.Wiring{}), cfg),
 	}
 }
 
 // shown is what a console sees of a list before anything ran.
-func shown(list []steps.Stage, cfg *site.Config) []engine.StageView {
-	var stages []engine.StageView
+func shown(list []steps.Stage, cfg *site.Config) []view.Stage {
+	var stages []view.Stage
 	for _, stage := range list {
-		v := engine.StageView{ID: stage.ID, Title: stage.Title, Advanced: stage.Advanced}
+		v := view.Stage{ID: stage.ID, Title: stage.Title, Advanced: stage.Advanced}
 		for _, step := range stage.Steps {
-			one := engine.StepView{ID: step.ID(), Title: step.Title(), Status: engine.Pending}
+			one := view.Step{ID: step.ID(), Title: step.Title(), Status: view.Pending}
 			if s, ok := step.(steps.Skipper); ok {
 				one.Skip = s.Skip()
 			}
 			for _, f := range steps.FieldsOf(step) {
 				value, _ := cfg.Get(f.Path)
-				field := engine.FieldView{
+				field := view.Field{
 					Path: f.Path, Kind: f.Kind, Label: f.Label, Help: f.Help, Example: f.Example, Optional: f.Optional,
 					Value: value, Choices: f.Choices, Visible: f.Visible == nil || f.Visible(), Act: f.Act, Repeats: f.Repeats,
 				}
@@ -93,7 +93,7 @@ func shown(list []steps.Stage, cfg *site.Config) []engine.StageView {
 }
 
 // at finds a step.
-func at(s *engine.Snapshot, id string) *engine.StepView {
+func at(s *view.Snapshot, id string) *view.Step {
 	for i := range s.Stages {
 		for j := range s.Stages[i].Steps {
 			if step := &s.Stages[i].Steps[j]; step.ID == id {
@@ -110,7 +110,7 @@ func seen(status, title, observed string) steps.Check {
 	return c
 }
 
-func seeHardware(s *engine.Snapshot) {
+func seeHardware(s *view.Snapshot) {
 	tpm := seen("warn", "Security chip (TPM)", "none")
 	tpm.ID = "hw-tpm"
 	tpm.Expected, tpm.Fix = message.T("2.0"), message.T("Switch it on in the firmware's setup, where the machine has one.")
@@ -121,34 +121,34 @@ func seeHardware(s *engine.Snapshot) {
 	}
 }
 
-func offerPorts(s *engine.Snapshot) {
+func offerPorts(s *view.Snapshot) {
 	port := &at(s, "network-settings").Fields[0]
 	port.Value, port.Found, port.Source = "enp1s0", "enp1s0", "current"
 	port.Choices = []steps.Choice{{Value: "enp1s0", Label: message.Join([]message.Text{message.Data("enp1s0"), message.Data("10 Gbit/s"), message.T("link up"), message.T("in use")}, ", ")}, {Value: "enp2s0", Label: message.Join([]message.Text{message.Data("enp2s0"), message.T("no cable")}, ", ")}}
 }
 
 // until marks all steps before one as done, and that one as at work.
-func until(s *engine.Snapshot, id string) *engine.StepView {
-	s.State, s.Life, s.Current, s.Started = engine.Working, "landing", id, epoch.Add(-6*time.Minute)
+func until(s *view.Snapshot, id string) *view.Step {
+	s.State, s.Life, s.Current, s.Started = view.Working, "landing", id, epoch.Add(-6*time.Minute)
 	for i := range s.Stages {
 		for j := range s.Stages[i].Steps {
 			step := &s.Stages[i].Steps[j]
 			if step.ID == id {
-				step.Status, step.Started = engine.Running, epoch.Add(-210*time.Second)
+				step.Status, step.Started = view.Running, epoch.Add(-210*time.Second)
 				return step
 			}
-			if step.Status = engine.StepDone; step.Skip.String() != "" {
-				step.Status = engine.StepSkip
+			if step.Status = view.StepDone; step.Skip.String() != "" {
+				step.Status = view.StepSkip
 			}
 		}
 	}
 	return nil // all of them
 }
 
-func keepOrBack(s *engine.Snapshot) {
+func keepOrBack(s *view.Snapshot) {
 	until(s, "network")
-	s.State = engine.InQuestion
-	s.Question = &engine.QuestionView{Step: "network", Until: epoch.Add(2 * time.Minute), Question: steps.Question{
+	s.State = view.InQuestion
+	s.Question = &view.Question{Step: "network", Until: epoch.Add(2 * time.Minute), Question: steps.Question{
 		ID: "keep-network", Text: message.T("Gateway: Nobody at 198.51.100.99 answers. Keep the new network settings?"),
 		Detail:  message.T("Keeping them goes on with the new address. Putting them back returns to the old one, and you can fix your answers."),
 		Choices: []steps.Choice{{Value: "keep", Label: message.T("Keep the new settings")}, {Value: "back", Label: message.T("Put the old ones back")}, {Value: "edit", Label: message.T("Put the old ones back and fix the answers")}},
@@ -156,23 +156,23 @@ func keepOrBack(s *engine.Snapshot) {
 	}}
 }
 
-func relocating(s *engine.Snapshot) {
+func relocating(s *view.Snapshot) {
 	step := until(s, "rollouts")
 	step.Progress = &steps.Progress{Done: 21, Total: 34, Unit: "operators", Waiting: message.T("operator authentication"), Usual: 300}
 	step.Said = []message.Text{message.T("kube-apiserver runs revision 8.")}
 	s.Worked, s.Left = (7 * time.Minute).Seconds(), (6 * time.Minute).Seconds()
 }
 
-func landedWell(s *engine.Snapshot) {
+func landedWell(s *view.Snapshot) {
 	seeHardware(s)
 	until(s, "")
-	s.State, s.Current, s.Life, s.Cluster, s.Ended = engine.IsDone, "", "landed", "store0042.retail.example.com", epoch.Add(6*time.Minute)
+	s.State, s.Current, s.Life, s.Cluster, s.Ended = view.IsDone, "", "landed", "store0042.retail.example.com", epoch.Add(6*time.Minute)
 	s.Worked = (12 * time.Minute).Seconds()
 	at(s, "health").Checks = wellChecks()
 }
 
-func seeding(s *engine.Snapshot) {
-	s.Stages, s.List = shown(steps.Factory(site.New(), steps.Wiring{}), site.New()), engine.ListFactory
+func seeding(s *view.Snapshot) {
+	s.Stages, s.List = shown(steps.Factory(site.New(), steps.Wiring{}), site.New()), view.ListFactory
 	seeHardware(s)
 	step := until(s, "images")
 	s.Life = "factory"

@@ -8,12 +8,12 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/steps/engine"
 	"touchdown/steps/idle"
+	"touchdown/steps/session"
 )
 
 // onPaper is Run in plain text. It says so where the screens failed.
-func onPaper(ctx context.Context, session engine.Session, o Options, failed bool) error {
+func onPaper(ctx context.Context, engine session.Session, o Options, failed bool) error {
 	input, err := newInput(o.In, 0)
 	if err != nil {
 		return fmt.Errorf("preparing the terminal: %w", err)
@@ -21,7 +21,7 @@ func onPaper(ctx context.Context, session engine.Session, o Options, failed bool
 	defer input.close()
 	defer wholeLines(o.In)()
 	line := talk{in: lineReader{input}, tty: o.In, out: o.Out, screens: o.Mode != Line}
-	return prompting(ctx, session, o, line, func() (said []string) {
+	return prompting(ctx, engine, o, line, func() (said []string) {
 		if failed {
 			said = append(said, t("plain.crashed"))
 		}
@@ -34,12 +34,12 @@ func onPaper(ctx context.Context, session engine.Session, o Options, failed bool
 
 // prompting is the console in plain text, all of it ASCII, for a terminal that cannot place the cursor. The end of the input ends it
 // with ErrHungUp wherever it is; nothing is ever taken as agreed by that. What it says first may be nil.
-func prompting(ctx context.Context, session engine.Session, o Options, line talk, first func() []string) error {
+func prompting(ctx context.Context, engine session.Session, o Options, line talk, first func() []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o.Mode = Basic
 	line.ctx, line.out, line.lines, line.news = ctx, Safe(line.out, true), make(chan string), make(chan string)
-	p := &prompts{desk: newDesk(newLink(ctx, session, o.Name, time.Second), o), talk: &line}
+	p := &prompts{desk: newDesk(newLink(ctx, engine, o.Name, time.Second), o), talk: &line}
 	p.talk.heard = p.heard
 	p.talk.record = func(line string) { p.seen.note(p.now(), line) }
 	defer p.seen.begin(p.link.ctx)()

@@ -13,13 +13,14 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 	"touchdown/test/wait"
 )
 
 // inText is the console in plain text on ttyS1.
-func inText(ctx context.Context, session engine.Session, in io.Reader, out io.Writer) error {
-	return prompting(ctx, session, Options{Name: "ttyS1", Clock: time.Now, Save: saveBundle}, talk{in: in, out: out}, nil)
+func inText(ctx context.Context, engine session.Session, in io.Reader, out io.Writer) error {
+	return prompting(ctx, engine, Options{Name: "ttyS1", Clock: time.Now, Save: saveBundle}, talk{in: in, out: out}, nil)
 }
 
 // typist is a line terminal: what is printed, and lines typed after something was printed.
@@ -71,7 +72,7 @@ func startPlain(t *testing.T, f *fake) (*typist, chan error) {
 }
 
 // did waits until the last action was verb.
-func (f *fake) did(t *testing.T, verb engine.Verb) {
+func (f *fake) did(t *testing.T, verb session.Verb) {
 	t.Helper()
 	for end := time.Now().Add(wait.Timeout(10 * time.Second)); ; time.Sleep(time.Millisecond) {
 		if got := f.verbs(); len(got) > 0 && got[len(got)-1] == verb {
@@ -102,11 +103,11 @@ func TestPlain(t *testing.T) {
 	p.after(t, "Address by DHCP [true]:", "")
 	p.after(t, "To start, type sno-042 or store1", "")
 	p.after(t, "To start, type", "sno-042")
-	f.did(t, engine.Start)
+	f.did(t, session.Start)
 	f.change(asking)
 	p.after(t, "Keep the new settings", "1") // before it was asked for: dropped
 	p.after(t, "Number:", "1")
-	f.did(t, engine.Reply)
+	f.did(t, session.Reply)
 	f.change(failed)
 	p.printed(t, "RLT-DNS")
 	p.after(t, "Number:", "6")
@@ -115,10 +116,10 @@ func TestPlain(t *testing.T) {
 	p.after(t, "Number:", "1")
 	p.after(t, "Your name:", "Kim")
 	p.after(t, "Reason:", "agreed on the phone")
-	f.did(t, engine.Waive)
+	f.did(t, session.Waive)
 	p.printed(t, "RLT-DNS")
 	p.after(t, "Number:", "1")
-	f.did(t, engine.Retry)
+	f.did(t, session.Retry)
 	f.change(finished)
 	p.printed(t, "This node has landed")
 	p.after(t, "Number:", "1")
@@ -132,7 +133,7 @@ func TestPlain(t *testing.T) {
 	if err := <-done; !errors.Is(err, ErrHungUp) {
 		t.Errorf("ended with %v", err)
 	}
-	if got := f.verbs(); slices.Contains(got, engine.Undo) || !slices.Contains(got, engine.Start) {
+	if got := f.verbs(); slices.Contains(got, session.Undo) || !slices.Contains(got, session.Start) {
 		t.Errorf("did %v", got)
 	}
 }
@@ -144,14 +145,14 @@ func TestPlainAsksWhatIsNew(t *testing.T) {
 	p, _ := startPlain(t, f)
 	p.after(t, "Type control to take control:", "control")
 	p.printed(t, "Cluster name [sno-042]:")
-	medium := engine.FieldView{Path: "medium.volume", Kind: steps.Pick, Label: message.T("Answers from a medium"), Optional: true, Visible: true}
-	f.change(func(s *engine.Snapshot) {
-		at(s, "names").Fields = append([]engine.FieldView{medium}, at(s, "names").Fields...)
+	medium := view.Field{Path: "medium.volume", Kind: steps.Pick, Label: message.T("Answers from a medium"), Optional: true, Visible: true}
+	f.change(func(s *view.Snapshot) {
+		at(s, "names").Fields = append([]view.Field{medium}, at(s, "names").Fields...)
 	})
 	p.after(t, "", "store1")
 	p.after(t, "Answers from a medium []:", "back")
 	p.printed(t, "Cluster name [store1]:")
-	f.change(func(s *engine.Snapshot) { at(s, "names").Fields = at(s, "names").Fields[1:] })
+	f.change(func(s *view.Snapshot) { at(s, "names").Fields = at(s, "names").Fields[1:] })
 	p.after(t, "", "store2")
 	p.after(t, "Base domain []:", "example.com")
 	p.after(t, "Pull secret []:", "")
@@ -160,9 +161,9 @@ func TestPlainAsksWhatIsNew(t *testing.T) {
 
 // TestPlainEnd: the end of the input is never an answer.
 func TestPlainEnd(t *testing.T) {
-	for _, edit := range []func(*engine.Snapshot){
-		func(*engine.Snapshot) {}, working, asking, failed, finished,
-		func(s *engine.Snapshot) { s.State, s.Review = engine.Reviewed, reviewView() },
+	for _, edit := range []func(*view.Snapshot){
+		func(*view.Snapshot) {}, working, asking, failed, finished,
+		func(s *view.Snapshot) { s.State, s.Review = view.Reviewed, reviewView() },
 	} {
 		f := newFake()
 		edit(&f.snap)

@@ -4,17 +4,18 @@ import (
 	"slices"
 	"strconv"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // longestList is how many files of a volume line mode lists: at 9600 baud some 20 lines pass in a second. Others are taken by their names.
 const longestList = 60
 
 // fromFile has a person choose a file on a medium for a field.
-func (p *prompts) fromFile(v engine.FieldView) error {
+func (p *prompts) fromFile(v view.Field) error {
 	p.echo(true)
 	p.write(t("files.loading"))
-	p.write(p.do(p.link.act(engine.Action{Verb: engine.Act, Path: v.Path})))
+	p.write(p.do(p.link.act(session.Action{Verb: session.Act, Path: v.Path})))
 	n := 0
 	for _, volume := range p.snap.Volumes {
 		p.printed("the files of a volume", []string{volume.Name, show(volume.Why)})
@@ -48,10 +49,10 @@ func (p *prompts) fromFile(v engine.FieldView) error {
 	p.flash = ""
 	p.absorb(msg.snapshot)
 	if msg.failed != nil {
-		p.write(p.advice(msg.failed))
+		p.printed("why a file is not taken", []string{p.advice(msg.failed)})
 		return p.drop()
 	}
 	p.took(a)
-	p.write(p.flash)
+	p.printed("that a file is taken", []string{p.flash})
 	return nil
 }

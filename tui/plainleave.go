@@ -3,12 +3,13 @@ package tui
 import (
 	"slices"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // onTheWay tells, between the last question and the next, what the pages that end there have against being left. It returns the question
 // to go back to, or "" to go on.
-func onTheWay(p *prompts, asked []string, list []engine.FieldView, next int) (to string, err error) {
+func onTheWay(p *prompts, asked []string, list []view.Field, next int) (to string, err error) {
 	last, following := "", ""
 	if len(asked) > 0 {
 		last = asked[len(asked)-1]
@@ -25,10 +26,10 @@ func onTheWay(p *prompts, asked []string, list []engine.FieldView, next int) (to
 }
 
 // ending are the stages from that of the last question to before that of the next one; without one, all before or all that remain.
-func ending(stages []engine.StageView, last, next string) []engine.StageView {
+func ending(stages []view.Stage, last, next string) []view.Stage {
 	with := func(path string) int {
-		return slices.IndexFunc(stages, func(s engine.StageView) bool {
-			return slices.ContainsFunc(fields(s), func(v engine.FieldView) bool { return v.Path == path })
+		return slices.IndexFunc(stages, func(s view.Stage) bool {
+			return slices.ContainsFunc(fields(s), func(v view.Field) bool { return v.Path == path })
 		})
 	}
 	from, to := max(with(last), 0), with(next)
@@ -46,7 +47,7 @@ func leave(p *prompts, id string, asked []string) (to string, err error) {
 		return "", nil
 	}
 	page, _ := p.stage(id)
-	apart := slices.DeleteFunc(fields(page), func(v engine.FieldView) bool { return !p.holds(v) })
+	apart := slices.DeleteFunc(fields(page), func(v view.Field) bool { return !p.holds(v) })
 	failed := p.untold(page)
 	for len(apart)+len(failed) > 0 {
 		tellBefore(p, apart, failed)
@@ -58,9 +59,9 @@ func leave(p *prompts, id string, asked []string) (to string, err error) {
 			return whereTo(p, append(apart, fields(page)...), asked), nil
 		case text == t("plain.lookWord") && len(failed) > 0:
 			p.write(t("checks.again"))
-			p.act(engine.Action{Verb: engine.Inspect})
+			p.act(session.Action{Verb: session.Inspect})
 			page, _ = p.stage(id)
-			apart = slices.DeleteFunc(fields(page), func(v engine.FieldView) bool { return show(v.Together) == "" })
+			apart = slices.DeleteFunc(fields(page), func(v view.Field) bool { return show(v.Together) == "" })
 			failed = failing(page)
 		}
 	}
@@ -68,7 +69,7 @@ func leave(p *prompts, id string, asked []string) (to string, err error) {
 }
 
 // tellBefore prints the answers that do not fit and the checks that failed.
-func tellBefore(p *prompts, apart []engine.FieldView, failed []finding) {
+func tellBefore(p *prompts, apart []view.Field, failed []finding) {
 	for _, v := range apart {
 		asked := show(v.Label) + " [" + inBrackets(v) + "]"
 		p.as([]string{without(asked, answered(v)), alert + untoldProblem}, append([]string{asked}, wrap(alert+show(v.Together), minWidth, "")...))
@@ -80,7 +81,7 @@ func tellBefore(p *prompts, apart []engine.FieldView, failed []finding) {
 }
 
 // whereTo is the first of a page's questions that was asked; where it has none, the last one before it.
-func whereTo(p *prompts, of []engine.FieldView, asked []string) string {
+func whereTo(p *prompts, of []view.Field, asked []string) string {
 	for _, v := range of {
 		if slices.Contains(asked, v.Path) {
 			return v.Path
@@ -103,9 +104,9 @@ func tell(p *prompts, found []finding) {
 }
 
 // asked are the stages that are gone through: all listed ones, or the advanced one that a person opened.
-func (p *prompts) asked() []engine.StageView {
+func (p *prompts) asked() []view.Stage {
 	if stage, i := p.stage(p.opened); i >= 0 && stage.Advanced {
-		return []engine.StageView{stage}
+		return []view.Stage{stage}
 	}
 	return p.listed()
 }
@@ -114,7 +115,7 @@ func (p *prompts) asked() []engine.StageView {
 func isBack(text string) bool { return text == "back" || text == t("plain.backWord") }
 
 // inBrackets is what stands beside a question: its answer, unless nobody may see it.
-func inBrackets(v engine.FieldView) string {
+func inBrackets(v view.Field) string {
 	if isHidden(v) && (v.Value != "" || v.SecretSet) {
 		return t("form.set")
 	}
@@ -122,13 +123,13 @@ func inBrackets(v engine.FieldView) string {
 }
 
 // promptOf is the prompt of a field, whose answer is not recorded.
-func promptOf(p *prompts, v engine.FieldView) string {
+func promptOf(p *prompts, v view.Field) string {
 	p.secret = answered(v)
 	return show(v.Label) + " [" + inBrackets(v) + "]:"
 }
 
 // answered is the answer of a field as it stands beside its question; "" for none. A line takes any text at any question.
-func answered(v engine.FieldView) string {
+func answered(v view.Field) string {
 	if inBrackets(v) == "" {
 		return ""
 	}

@@ -8,7 +8,8 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/message"
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 const goesOn = "To correct this, type back; to go on, press Enter:"
@@ -16,7 +17,7 @@ const goesOn = "To correct this, type back; to go on, press Enter:"
 // TestPlainTellsWhatDoesNotFitTogether at the end of the page, once; who corrects it goes through the page from there.
 func TestPlainTellsWhatDoesNotFitTogether(t *testing.T) {
 	f := newFake()
-	f.spell = func(s *engine.Snapshot) {
+	f.spell = func(s *view.Snapshot) {
 		if list := s.Stages[1].Steps[0].Fields; list[0].Value != "good" {
 			list[1].Together = message.T("is outside of the subnet")
 		}
@@ -58,7 +59,7 @@ func TestPlainTellsWhatFailed(t *testing.T) {
 		held   bool
 	}{{check.Fail, true}, {check.Warn, false}, {check.Waived, false}} {
 		t.Run(string(c.status), func(t *testing.T) {
-			f, p := holding(t, func(s *engine.Snapshot) {
+			f, p := holding(t, func(s *view.Snapshot) {
 				hardware := s.Stages[0].Steps[0].Checks
 				hardware[0].Status, hardware[0].Fix = c.status, message.T("Use another machine.")
 				at(s, "network-settings").Checks = []steps.Check{hardware[0]}
@@ -74,7 +75,7 @@ func TestPlainTellsWhatFailed(t *testing.T) {
 			p.printed(t, "Try: Use another machine.")
 			p.after(t, "To look at the machine again, type look.\r\n"+goesOn, "look")
 			p.after(t, goesOn, "back") // it still fails
-			f.did(t, engine.Inspect)
+			f.did(t, session.Inspect)
 			p.printed(t, "This is the first page.")
 			p.after(t, "Cluster name [sno-042]:", "")
 			p.after(t, "Base domain []:", "example.com")
@@ -83,7 +84,7 @@ func TestPlainTellsWhatFailed(t *testing.T) {
 			p.after(t, "Network port [eno1]:", "")
 			p.after(t, "Address by DHCP [true]:", "")
 			p.printed(t, "FAIL  Processors")
-			f.change(func(s *engine.Snapshot) { at(s, "network-settings").Checks = nil })
+			f.change(func(s *view.Snapshot) { at(s, "network-settings").Checks = nil })
 			p.after(t, goesOn, "look") // nothing fails any more
 			p.printed(t, "To start, type")
 		})
@@ -92,7 +93,7 @@ func TestPlainTellsWhatFailed(t *testing.T) {
 
 // TestPlainKeepsNoMistake: Enter at a question whose answer is wrong, as a file had it, keeps it no more than Continue on the screens does.
 func TestPlainKeepsNoMistake(t *testing.T) {
-	f, p := holding(t, func(s *engine.Snapshot) {
+	f, p := holding(t, func(s *view.Snapshot) {
 		name := &at(s, "names").Fields[0]
 		name.Value, name.Problem = "a_b", message.T("leave out the underscore")
 	})

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // questions goes through all fields; "back" leads to the one before.
@@ -16,11 +17,11 @@ func (p *prompts) questions() error {
 	p.write(wrap(t("plain.how", t("plain.backWord"), t("plain.emptyWord")), minWidth, "")...)
 	to := ""                        // the question that "back" leads to
 	for asked := []string(nil); ; { // an answer, or a medium that comes or goes, can change what is asked
-		var list []engine.FieldView
+		var list []view.Field
 		for _, stage := range p.asked() {
 			list = append(list, fields(stage)...)
 		}
-		next := slices.IndexFunc(list, func(v engine.FieldView) bool {
+		next := slices.IndexFunc(list, func(v view.Field) bool {
 			return v.Path == to || to == "" && !slices.Contains(asked, v.Path)
 		})
 		if next < 0 && to != "" { // it is not asked any more
@@ -54,7 +55,7 @@ func (p *prompts) questions() error {
 	}
 	p.goTo("")
 	p.write(t("review.asking"))
-	p.act(engine.Action{Verb: engine.Review})
+	p.act(session.Action{Verb: session.Review})
 	return nil
 }
 
@@ -66,9 +67,9 @@ func tellFound(p *prompts) {
 }
 
 // backFrom is what was asked before the last question that is still in the list, and that question; "" when there is none.
-func backFrom(asked []string, list []engine.FieldView) (before []string, last string) {
+func backFrom(asked []string, list []view.Field) (before []string, last string) {
 	for n := len(asked) - 1; n >= 0; n-- {
-		if slices.ContainsFunc(list, func(v engine.FieldView) bool { return v.Path == asked[n] }) {
+		if slices.ContainsFunc(list, func(v view.Field) bool { return v.Path == asked[n] }) {
 			return asked[:n], asked[n]
 		}
 	}
@@ -76,7 +77,7 @@ func backFrom(asked []string, list []engine.FieldView) (before []string, last st
 }
 
 // field asks one question.
-func (p *prompts) field(v engine.FieldView) (back, again bool, err error) {
+func (p *prompts) field(v view.Field) (back, again bool, err error) {
 	p.offers(v)
 	if v.Kind == steps.Secret {
 		p.echo(false)
@@ -147,14 +148,14 @@ func (p *talk) object(text string) (string, error) {
 }
 
 // explainField prints the help of a question.
-func (p *talk) explainField(v engine.FieldView) {
+func (p *talk) explainField(v view.Field) {
 	if p.write(show(v.Help)); v.Example != "" {
 		p.write(t("form.example", v.Example))
 	}
 }
 
 // offers tells what can be typed at a question in place of a value.
-func (p *prompts) offers(v engine.FieldView) {
+func (p *prompts) offers(v view.Field) {
 	for i, c := range choicesOf(v) {
 		p.write(t("pick.choice", i+1, c.Label))
 	}
@@ -167,7 +168,7 @@ func (p *prompts) offers(v engine.FieldView) {
 }
 
 // try is act for a line terminal: it waits for the end.
-func (p *prompts) try(v engine.FieldView, value string) {
+func (p *prompts) try(v view.Field, value string) {
 	cmd := p.answers.act(v, value)
 	p.write(p.aside.text)
 	if msg, ok := cmd().(actMsg); ok {
@@ -210,7 +211,7 @@ func (p *prompts) review() error {
 	isWord := func(text string) bool {
 		return slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, text) })
 	}
-	numbers := map[string]engine.StageView{}
+	numbers := map[string]view.Stage{}
 	n := 0
 	for _, stage := range p.closed() {
 		for n++; isWord(strconv.Itoa(n)); n++ { // a node or a cluster may be called 1: that starts
@@ -227,8 +228,8 @@ func (p *prompts) review() error {
 		return p.waive()
 	case t("plain.lookWord"):
 		p.write(t("checks.again"))
-		for _, verb := range []engine.Verb{engine.Edit, engine.Inspect, engine.Review} {
-			p.act(engine.Action{Verb: verb})
+		for _, verb := range []session.Verb{session.Edit, session.Inspect, session.Review} {
+			p.act(session.Action{Verb: verb})
 		}
 		tellFound(p)
 		return nil
@@ -238,11 +239,11 @@ func (p *prompts) review() error {
 	case isBack(text):
 		p.write(p.do(p.edit()))
 	case opens:
-		if p.act(engine.Action{Verb: engine.Edit}); p.state() == engine.Collecting {
+		if p.act(session.Action{Verb: session.Edit}); p.state() == view.Collecting {
 			p.goTo(stage.ID)
 		}
 	case isWord(text) && r.ready():
-		p.act(engine.Action{Verb: engine.Start, Fingerprint: p.snap.Review.Fingerprint})
+		p.act(session.Action{Verb: session.Start, Fingerprint: p.snap.Review.Fingerprint})
 	}
 	return nil
 }

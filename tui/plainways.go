@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/steps/engine"
 	"touchdown/steps/offered"
 	"touchdown/steps/records"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 func (p *prompts) decision() error {
@@ -26,9 +27,9 @@ func (p *prompts) decision() error {
 	n, err := p.options(names...)
 	switch {
 	case counts && n == len(q.Choices):
-		p.act(engine.Action{Verb: engine.Hold, Question: q.ID})
+		p.act(session.Action{Verb: session.Hold, Question: q.ID})
 	case n >= 0:
-		p.act(engine.Action{Verb: engine.Reply, Question: q.ID, Value: q.Choices[n].Value})
+		p.act(session.Action{Verb: session.Reply, Question: q.ID, Value: q.Choices[n].Value})
 	}
 	return err
 }
@@ -53,7 +54,7 @@ func (p *talk) choose(ways []wayOn) error {
 }
 
 // sure is a way on that a wrong number must not start: it says what it does, and asks for the word.
-func (p *prompts) sure(name, title, text string, a engine.Action) wayOn {
+func (p *prompts) sure(name, title, text string, a session.Action) wayOn {
 	return wayOn{name, func() error {
 		p.write(title)
 		p.write(wrap(text, minWidth, "")...)
@@ -81,15 +82,15 @@ func (p *prompts) trouble() error {
 	if p.snap.Locked {
 		return p.unlock()
 	}
-	does := func(name string, verb engine.Verb) wayOn {
-		return shows(name, func() { p.act(engine.Action{Verb: verb}) })
+	does := func(name string, verb session.Verb) wayOn {
+		return shows(name, func() { p.act(session.Action{Verb: verb}) })
 	}
-	undo := p.sure("undo", t("undo.title"), t("undo.text"), engine.Action{Verb: engine.Undo})
+	undo := p.sure("undo", t("undo.title"), t("undo.text"), session.Action{Verb: session.Undo})
 	rest := []wayOn{undo, shows("bundle", func() { p.write(p.bundled()...) }), shows("log", func() { plainRecords(p, false) })}
-	ways := []wayOn{p.sure("continue", t("lost.title"), t("lost.text"), engine.Action{Verb: engine.Retry}), does("edit", engine.Edit)}
+	ways := []wayOn{p.sure("continue", t("lost.title"), t("lost.text"), session.Action{Verb: session.Retry}), does("edit", session.Edit)}
 	if !lost {
-		skip := p.sure("skip", t("skip.title", step.Title), t("skip.text"), engine.Action{Verb: engine.Skip, Step: step.ID})
-		ways = []wayOn{does("retry", engine.Retry), does("edit", engine.Edit), skip}
+		skip := p.sure("skip", t("skip.title", step.Title), t("skip.text"), session.Action{Verb: session.Skip, Step: step.ID})
+		ways = []wayOn{does("retry", session.Retry), does("edit", session.Edit), skip}
 	}
 	if ways = append(ways, rest...); len(p.waivable()) > 0 {
 		ways = append(ways, wayOn{"waive", p.waive})
@@ -104,9 +105,9 @@ func (p *prompts) unlock() error {
 	switch {
 	case err != nil || name == "":
 	case strings.EqualFold(name, p.hostWord()):
-		p.act(engine.Action{Verb: engine.Unlock, Value: p.snap.Hostname})
+		p.act(session.Action{Verb: session.Unlock, Value: p.snap.Hostname})
 	default: // the engine says what to type
-		p.act(engine.Action{Verb: engine.Unlock, Value: name})
+		p.act(session.Action{Verb: session.Unlock, Value: name})
 	}
 	return err
 }
@@ -122,7 +123,7 @@ func (p *prompts) bundled() []string {
 // plainSummary prints what a terminal records for support, on a line that has neither network nor stick.
 func plainSummary(p *prompts) {
 	p.write(t("bundle.making"), t("plain.summary"))
-	p.printed("the support summary", strings.Split(p.do(p.link.export(engine.SummaryText, nil)), "\n"))
+	p.printed("the support summary", strings.Split(p.do(p.link.export(session.SummaryText, nil)), "\n"))
 }
 
 // liveNews is what line mode tells of the cluster while it waits: the verdict and the newest change, once for each.
@@ -150,28 +151,28 @@ func (p *prompts) finish() error {
 	p.write(d.text(minWidth)...)
 	p.changes = liveNews(p)
 	defer func() { p.changes = nil }()
-	document := func(name string, what engine.Document) wayOn {
+	document := func(name string, what session.Document) wayOn {
 		return shows(name, func() { p.printed(string(what), strings.Split(p.do(p.link.export(what, nil)), "\n")) })
 	}
-	sure := func(name string, verb engine.Verb) wayOn {
-		return p.sure(name, t(name+".title"), t(name+".text"), engine.Action{Verb: verb})
+	sure := func(name string, verb session.Verb) wayOn {
+		return p.sure(name, t(name+".title"), t(name+".text"), session.Action{Verb: verb})
 	}
 	var ways []wayOn
-	done, line := p.state() == engine.IsDone, p.snap.List == engine.ListFactory
+	done, line := p.state() == view.IsDone, p.snap.List == view.ListFactory
 	if done {
-		ways = append(ways, document("report", engine.ReportText))
+		ways = append(ways, document("report", session.ReportText))
 	}
 	switch {
 	case p.snap.Locked:
 		ways = append(ways, wayOn{"unlock", p.unlock})
 	case done && line: // a node on the bench line is sealed, not handed over
-		ways = append(ways, sure("undo", engine.Undo))
+		ways = append(ways, sure("undo", session.Undo))
 	case done:
-		ways = append(ways, sure("undo", engine.Undo), sure("handover", engine.HandOver), wayOn{"logIn", func() error { return plainLogIn(p) }})
+		ways = append(ways, sure("undo", session.Undo), sure("handover", session.HandOver), wayOn{"logIn", func() error { return plainLogIn(p) }})
 	}
 	ways = append(ways, shows("bundle", func() { p.write(p.bundled()...) }), shows("log", func() { plainRecords(p, false) }),
-		sure("reboot", engine.Reboot), sure("powerOff", engine.PowerOff), document("inventory", engine.InventoryPage))
-	if again := sure("move", engine.Edit); !p.snap.Locked {
+		sure("reboot", session.Reboot), sure("powerOff", session.PowerOff), document("inventory", session.InventoryPage))
+	if again := sure("move", session.Edit); !p.snap.Locked {
 		if line {
 			again.name = "recheck"
 		}
@@ -218,7 +219,7 @@ func stopWork(p *prompts) error {
 		p.write(t("pen.readonly"))
 		return nil
 	}
-	return p.sure("cancel", t("cancel.title"), t("cancel.text"), engine.Action{Verb: engine.Cancel}).do()
+	return p.sure("cancel", t("cancel.title"), t("cancel.text"), session.Action{Verb: session.Cancel}).do()
 }
 
 // waive asks which check, who and why. An empty answer leaves everything as it was.
@@ -251,7 +252,7 @@ func (p *prompts) waive() error {
 		return nil
 	}
 	p.by = by
-	p.act(engine.Action{Verb: engine.Waive, Step: all[n].step, Check: all[n].ID, By: by, Reason: why})
+	p.act(session.Action{Verb: session.Waive, Step: all[n].step, Check: all[n].ID, By: by, Reason: why})
 	return nil
 }
 
@@ -270,7 +271,7 @@ func plainOffer(p *prompts) error {
 }
 
 // offerNow has an offer begin or end, and tells how it is then. Its address is printed, and not recorded.
-func (p *prompts) offerNow(what engine.Document) []string {
+func (p *prompts) offerNow(what session.Document) []string {
 	msg, ok := p.link.offer(what)().(offerMsg)
 	if !ok {
 		return nil

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"touchdown/backend/message"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // holding is a console in plain text that has control.
-func holding(t *testing.T, edits ...func(*engine.Snapshot)) (*fake, *typist) {
+func holding(t *testing.T, edits ...func(*view.Snapshot)) (*fake, *typist) {
 	t.Helper()
 	f := newFake()
 	for _, edit := range edits {
@@ -23,14 +24,14 @@ func holding(t *testing.T, edits ...func(*engine.Snapshot)) (*fake, *typist) {
 
 // TestPlainUndone: a node that was put back can be moved again, and is not undone or handed over once more.
 func TestPlainUndone(t *testing.T) {
-	f, p := holding(t, func(s *engine.Snapshot) { s.State, s.Life = engine.IsUndone, "returned" })
+	f, p := holding(t, func(s *view.Snapshot) { s.State, s.Life = view.IsUndone, "returned" })
 	p.printed(t, "Everything was put back")
 	p.printed(t, "1  Support bundle")
 	p.printed(t, "6  Move again")
 	p.after(t, "Number:", "6")
 	p.printed(t, "Nothing changes until a new review is accepted.")
 	p.after(t, "Type sno-042", "sno-042")
-	f.did(t, engine.Edit)
+	f.did(t, session.Edit)
 	p.printed(t, "Cluster name [sno-042]:")
 }
 
@@ -44,13 +45,13 @@ func TestPlainSaysWhatItDoes(t *testing.T) {
 	p.printed(t, "Accept the hand-over?")
 	p.printed(t, "nothing can be undone any more")
 	p.after(t, "Type sno-042", "sno-042")
-	f.did(t, engine.HandOver)
+	f.did(t, session.HandOver)
 }
 
 // TestPlainLost: lost records are told, and a step that was not reached is not skipped.
 func TestPlainLost(t *testing.T) {
-	f, p := holding(t, failed, func(s *engine.Snapshot) {
-		s.Problem.Code, s.Problem.Detail = engine.RecordsLost, message.F("%d of the journal's records cannot be read", 2)
+	f, p := holding(t, failed, func(s *view.Snapshot) {
+		s.Problem.Code, s.Problem.Detail = view.RecordsLost, message.F("%d of the journal's records cannot be read", 2)
 		for i := range s.Stages {
 			for j := range s.Stages[i].Steps {
 				s.Stages[i].Steps[j].Checks = nil
@@ -64,7 +65,7 @@ func TestPlainLost(t *testing.T) {
 	p.printed(t, "5  Log\r\n6  Support summary on this line\r\n7  Node's journal\r\n8  Bundle on the network\r\nNumber:") // nothing can be waived
 	p.after(t, "", "1")
 	p.after(t, "Type sno-042", "sno-042")
-	f.did(t, engine.Retry)
+	f.did(t, session.Retry)
 }
 
 // TestPlainEmpties: an answer can be taken away, a secret too, and a pull secret may have several lines.
@@ -88,29 +89,29 @@ func TestPlainEmpties(t *testing.T) {
 
 // TestPlainLooksAgain: who has fixed what a check is about has it looked at again from the review.
 func TestPlainLooksAgain(t *testing.T) {
-	f, p := holding(t, func(s *engine.Snapshot) {
-		s.State, s.Review = engine.Reviewed, reviewView()
+	f, p := holding(t, func(s *view.Snapshot) {
+		s.State, s.Review = view.Reviewed, reviewView()
 		s.Review.Problems = []message.Text{message.T("Clock: wrong.")}
 	})
 	p.printed(t, "To look at the machine again, type look.")
 	p.after(t, "To start", "look")
 	p.printed(t, "no time server answers")
 	p.printed(t, "To start")
-	if got := f.verbs(); !slices.Equal(got, []engine.Verb{engine.Edit, engine.Inspect, engine.Review}) {
+	if got := f.verbs(); !slices.Equal(got, []session.Verb{session.Edit, session.Inspect, session.Review}) {
 		t.Errorf("did %v", got)
 	}
 }
 
 // TestPlainStops: the work can be stopped; nothing but the word and the node's name does it.
 func TestPlainStops(t *testing.T) {
-	f, p := holding(t, func(s *engine.Snapshot) { s.State, s.Review = engine.Reviewed, reviewView() })
+	f, p := holding(t, func(s *view.Snapshot) { s.State, s.Review = view.Reviewed, reviewView() })
 	p.after(t, "To start", "sno-042")
 	p.after(t, "To stop the work, type stop.", "stopp")
 	p.after(t, "Wait until", "stop")
 	p.printed(t, "It stops at the next safe point.")
 	p.after(t, "Type sno-042", "sno-042")
-	f.did(t, engine.Cancel)
-	if got := f.verbs(); slices.Contains(got[:len(got)-1], engine.Cancel) {
+	f.did(t, session.Cancel)
+	if got := f.verbs(); slices.Contains(got[:len(got)-1], session.Cancel) {
 		t.Errorf("did %v", got)
 	}
 }

@@ -7,7 +7,8 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // trouble shows what failed and the ways on. There are always several.
@@ -36,7 +37,7 @@ func (p *trouble) update(msg tea.Msg) (screen, tea.Cmd) {
 	return p, nil
 }
 
-func (p *trouble) act(a engine.Action) func() (screen, tea.Cmd) {
+func (p *trouble) act(a session.Action) func() (screen, tea.Cmd) {
 	return func() (screen, tea.Cmd) { return p, p.link.act(a) }
 }
 
@@ -61,22 +62,22 @@ func (p *trouble) ways() (list []button, says []string) {
 	case d.held:
 		if lost {
 			way(k.retry, "continue", func() (screen, tea.Cmd) {
-				return newConfirm(d, confirm{title: t("lost.title"), text: t("lost.text"), verb: engine.Action{Verb: engine.Retry}}), nil
+				return newConfirm(d, confirm{title: t("lost.title"), text: t("lost.text"), verb: session.Action{Verb: session.Retry}}), nil
 			})
 		} else {
-			way(k.retry, "retry", p.act(engine.Action{Verb: engine.Retry}))
+			way(k.retry, "retry", p.act(session.Action{Verb: session.Retry}))
 		}
 		way(k.edit, "edit", func() (screen, tea.Cmd) {
 			if _, i := d.stage(step.Asks); i >= 0 {
 				d.goTo(step.Asks) // where the answers to be fixed are
 			}
-			return p.act(engine.Action{Verb: engine.Edit})()
+			return p.act(session.Action{Verb: session.Edit})()
 		})
 		if !lost {
 			way(k.skip, "skip", func() (screen, tea.Cmd) {
 				return newConfirm(d, confirm{
 					title: t("skip.title", step.Title), text: t("skip.text"), word: d.words(),
-					verb: engine.Action{Verb: engine.Skip, Step: step.ID},
+					verb: session.Action{Verb: session.Skip, Step: step.ID},
 				}), nil
 			})
 		}
@@ -98,7 +99,7 @@ func (p *trouble) ways() (list []button, says []string) {
 }
 
 // failure is what became of the work, also where the engine has no word for it.
-func failure(s *engine.Snapshot) *steps.Trouble {
+func failure(s *view.Snapshot) *steps.Trouble {
 	if s.Problem != nil {
 		return s.Problem
 	}

@@ -3,7 +3,8 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // prompts is the console as numbered questions, line by line, for terminals that cannot place the cursor.
@@ -14,7 +15,7 @@ type prompts struct {
 }
 
 // asksNow reports whether the job's state asks a person for something.
-func (p *prompts) asksNow() bool { return !p.moving() || p.state() == engine.InQuestion }
+func (p *prompts) asksNow() bool { return !p.moving() || p.state() == view.InQuestion }
 
 // do carries out a command at once and returns what there is to say about it.
 func (p *prompts) do(cmd tea.Cmd) string {
@@ -42,4 +43,4 @@ func (p *prompts) do(cmd tea.Cmd) string {
 	return p.flash
 }
 
-func (p *prompts) act(a engine.Action) { p.write(p.do(p.link.act(a))) }
+func (p *prompts) act(a session.Action) { p.write(p.do(p.link.act(a))) }

@@ -19,7 +19,8 @@ import (
 	"github.com/hinshun/vt10x"
 	"golang.org/x/sys/unix"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 	"touchdown/test/wait"
 )
 
@@ -40,11 +41,11 @@ func TestMain(m *testing.M) {
 // child runs the console until it is left. What was set is told on file 3.
 func child(scene string) int {
 	f := newFake()
-	edits := map[string]func(*engine.Snapshot){
+	edits := map[string]func(*view.Snapshot){
 		"work": working, "question": asking, "problem": failed, "done": finished, "undone": undone,
-		"review": func(s *engine.Snapshot) { s.State, s.Review = engine.Reviewed, reviewView() },
-		"form":   func(s *engine.Snapshot) { s.Stages = s.Stages[1:] },
-		"hello":  func(s *engine.Snapshot) { s.Stages = nil },
+		"review": func(s *view.Snapshot) { s.State, s.Review = view.Reviewed, reviewView() },
+		"form":   func(s *view.Snapshot) { s.Stages = s.Stages[1:] },
+		"hello":  func(s *view.Snapshot) { s.Stages = nil },
 	}
 	if edit, ok := edits[scene]; ok {
 		edit(&f.snap)
@@ -92,15 +93,15 @@ func play(f *fake) {
 	for {
 		time.Sleep(50 * time.Millisecond)
 		s, err := f.Snapshot(context.Background())
-		if err != nil || s.State != engine.Working {
+		if err != nil || s.State != view.Working {
 			continue
 		}
 		switch n := len(f.verbs()); f.verbs()[n-1] {
-		case engine.Start:
+		case session.Start:
 			f.change(asking)
-		case engine.Reply:
+		case session.Reply:
 			f.change(failed)
-		case engine.Retry:
+		case session.Retry:
 			f.change(finished)
 		}
 	}

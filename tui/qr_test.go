@@ -7,7 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // TestQRCode reads the code back from the cells of a painted page: it is, module for module, the one that github.com/skip2/go-qrcode
@@ -44,10 +44,10 @@ func TestQRCode(t *testing.T) {
 
 // TestQRCodeNeedsRoom: the code stands where nothing else does, or nowhere.
 func TestQRCodeNeedsRoom(t *testing.T) {
-	hand := func(s *engine.Snapshot) { finished(s); s.Met = nil }
+	hand := func(s *view.Snapshot) { finished(s); s.Met = nil }
 	for _, c := range []struct {
 		w, h  int
-		edit  func(*engine.Snapshot)
+		edit  func(*view.Snapshot)
 		shown bool
 	}{
 		{80, 24, hand, false},
@@ -55,7 +55,7 @@ func TestQRCodeNeedsRoom(t *testing.T) {
 		{128, 48, hand, true},
 		{128, 48, undone, false},
 		{128, 48, working, false},
-		{128, 48, func(s *engine.Snapshot) { hand(s); s.Cluster = strings.Repeat("long.", 80) + "example.com" }, false},
+		{128, 48, func(s *view.Snapshot) { hand(s); s.Cluster = strings.Repeat("long.", 80) + "example.com" }, false},
 	} {
 		b := newBench(t, c.w, c.h, c.edit)
 		if strings.Contains(b.screen(), "\u2580") {

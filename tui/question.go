@@ -6,7 +6,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
 )
 
 // question asks what a step wants to know.
@@ -64,7 +64,7 @@ func (q *question) hold() tea.Cmd {
 		return nil
 	}
 	q.stopped = v.Until
-	return q.link.act(engine.Action{Verb: engine.Hold, Question: q.id})
+	return q.link.act(session.Action{Verb: session.Hold, Question: q.id})
 }
 
 func (q *question) buttons() []button {
@@ -76,7 +76,7 @@ func (q *question) buttons() []button {
 				q.flash = t("pen.readonly")
 				return q, nil
 			}
-			return q, q.link.act(engine.Action{Verb: engine.Reply, Question: q.id, Value: c.Value})
+			return q, q.link.act(session.Action{Verb: session.Reply, Question: q.id, Value: c.Value})
 		}})
 	}
 	return append(list, common(q.desk, q)...)

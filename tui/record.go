@@ -82,17 +82,20 @@ func plainText(lines []string) (plain []string) {
 	return plain
 }
 
+// takes tells whether a page is recorded now; most pages of one that only moves are not.
+func (r *record) takes(now, key time.Time, page string) bool {
+	return page != r.page || now.Sub(key).Abs() < afterKey || now.Sub(r.at) >= r.pause
+}
+
 // shows records a page: whole when it is another one, else the lines that changed. now and key, when the last one was pressed, are by the
 // clock of this console, at is the engine's.
 func (r *record) shows(at, now, key time.Time, page string, lines []string) {
-	another := page != r.page
-	switch {
-	case another, now.Sub(key).Abs() < afterKey:
-		r.pause = firstPause
-	case now.Sub(r.at) < r.pause:
+	if !r.takes(now, key, page) {
 		return
-	default:
-		r.pause = min(2*r.pause, lastPause)
+	}
+	another := page != r.page
+	if r.pause = min(2*r.pause, lastPause); another || now.Sub(key).Abs() < afterKey {
+		r.pause = firstPause
 	}
 	if !another && slices.Equal(lines, r.lines) {
 		return

@@ -6,31 +6,40 @@ import (
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 )
 
-// remember records the page that is drawn, when it is not the one that was drawn before.
-func remember(a *app, drawn string) {
+// remember records the page that is drawn, when it is not the one that was drawn before. It is drawn again only when it has what the
+// record must not have, and the record takes it now.
+func remember(a *app, p page, drawn string) {
 	if drawn == a.drawn {
 		return
 	}
 	a.drawn = drawn
 	top := a.top()
-	page := top.name()
+	name, framed := top.name(), !top.private() && len(p.lines) > above+below
 	if a.locked() {
-		page += ", locked"
+		name += ", locked"
 	}
-	if top.private() {
-		a.seen.shows(a.now(), a.clock(), a.lastAct, page, []string{"what is on this page is not recorded"})
+	if framed { // the second line tells where one is
+		name += ", " + strings.Join(strings.Fields(ansi.Strip(p.lines[1])), " ")
+	}
+	if !a.seen.takes(a.clock(), a.lastAct, name) {
 		return
 	}
-	a.blind = true
-	lines := plainText(a.frame(top, a.w, a.h).lines)
-	a.blind = false
-	if len(lines) > above+below { // the first line has the clock, the last one the keys
-		page += ", " + strings.Join(strings.Fields(lines[1]), " ")
-		lines = lines[2 : len(lines)-1]
+	if top.private() {
+		a.seen.shows(a.now(), a.clock(), a.lastAct, name, []string{"what is on this page is not recorded"})
+		return
 	}
-	a.seen.shows(a.now(), a.clock(), a.lastAct, page, lines)
+	if a.hides {
+		a.blind = true
+		p = a.frame(top, a.w, a.h)
+		a.blind = false
+	}
+	if framed { // the first line has the clock, the last one the keys
+		p.lines = p.lines[2 : len(p.lines)-1]
+	}
+	a.seen.shows(a.now(), a.clock(), a.lastAct, name, plainText(p.lines))
 }
 
 // pressedKey is what is recorded of a key: its name where it is no character, what it does where it is one that does something. Whoever

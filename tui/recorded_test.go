@@ -5,14 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"touchdown/backend/message"
 	"touchdown/steps"
-	"touchdown/steps/engine"
 	"touchdown/steps/idle"
+	"touchdown/steps/view"
 	"touchdown/test/wait"
 )
 
@@ -145,8 +146,8 @@ func TestTheRecordHasNoDraft(t *testing.T) {
 }
 
 // quoting is an engine that quotes what it was given: it takes the value and says what is wrong with it, refuses it, or has nothing against it.
-func quoting(how, path string) func(*engine.Snapshot) {
-	return func(s *engine.Snapshot) {
+func quoting(how, path string) func(*view.Snapshot) {
+	return func(s *view.Snapshot) {
 		for i := range s.Stages {
 			for j := range s.Stages[i].Steps {
 				for k := range s.Stages[i].Steps[j].Fields {
@@ -237,8 +238,8 @@ func TestLineModeTellsNoAnswer(t *testing.T) {
 
 // TestTheReviewsProblemsAreNotTold: they quote answers; how many there are is told. Files on sticks have no names.
 func TestTheReviewsProblemsAreNotTold(t *testing.T) {
-	b := newBench(t, 80, 24, func(s *engine.Snapshot) {
-		s.State, s.Review = engine.Reviewed, reviewView()
+	b := newBench(t, 80, 24, func(s *view.Snapshot) {
+		s.State, s.Review = view.Reviewed, reviewView()
 		s.Review.Problems = []message.Text{message.Data("Base domain " + secretWord + " is wrong")}
 		s.Review.Files = []message.Text{message.Data("Pull secret: from " + secretWord)}
 	})
@@ -272,18 +273,18 @@ func TestSlowTypingTellsNoLength(t *testing.T) {
 // TestOtherPagesTellNoSecret: words of confirmations, names, searches, PINs, the password at the hand-over, and letters typed where none
 // belong.
 func TestOtherPagesTellNoSecret(t *testing.T) {
-	review := func(s *engine.Snapshot) { s.State, s.Review = engine.Reviewed, reviewView() }
+	review := func(s *view.Snapshot) { s.State, s.Review = view.Reviewed, reviewView() }
 	for name, at := range map[string]struct {
-		edits []func(*engine.Snapshot)
+		edits []func(*view.Snapshot)
 		keys  []string
 	}{
-		"word of the review":       {[]func(*engine.Snapshot){review}, []string{"tab", "tab"}},
-		"word of a confirmation":   {[]func(*engine.Snapshot){failed}, []string{"u", "enter", "tab"}},
-		"search of the log":        {[]func(*engine.Snapshot){finished}, []string{"l", "/"}},
-		"password at the end":      {[]func(*engine.Snapshot){finished}, []string{"g"}},
-		"a page with buttons only": {[]func(*engine.Snapshot){working}, nil},
-		"a PIN":                    {[]func(*engine.Snapshot){finished, lockable}, nil},
-		"a layout of the keyboard": {[]func(*engine.Snapshot){finished}, []string{"?", "k"}},
+		"word of the review":       {[]func(*view.Snapshot){review}, []string{"tab", "tab"}},
+		"word of a confirmation":   {[]func(*view.Snapshot){failed}, []string{"u", "enter", "tab"}},
+		"search of the log":        {[]func(*view.Snapshot){finished}, []string{"l", "/"}},
+		"password at the end":      {[]func(*view.Snapshot){finished}, []string{"g"}},
+		"a page with buttons only": {[]func(*view.Snapshot){working}, nil},
+		"a PIN":                    {[]func(*view.Snapshot){finished, lockable}, nil},
+		"a layout of the keyboard": {[]func(*view.Snapshot){finished}, []string{"?", "k"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, 80, 24, at.edits...)
@@ -316,11 +317,61 @@ func TestOtherPagesTellNoSecret(t *testing.T) {
 func TestAFileListIsNotTold(t *testing.T) {
 	b := newBench(t, 80, 24)
 	b.app.over = &fileList{base: base{b.app.desk}, form: newForm(b.app.desk)}
-	b.fake.change(func(s *engine.Snapshot) { s.Volumes = sockets })
+	b.fake.change(func(s *view.Snapshot) { s.Volumes = sockets })
 	b.refresh()
 	b.shows(sockets[0].Name)
 	if text := b.told(); strings.Contains(text, sockets[0].Name) || !strings.Contains(text, "page files") {
 		t.Errorf("%s", text)
+	}
+}
+
+// TestAFileThatIsTakenIsNotNamed: neither where it was taken nor where it was refused, on the page of its field.
+func TestAFileThatIsTakenIsNotNamed(t *testing.T) {
+	b := newBench(t, 80, 24, realSite, fromSticks)
+	b.fake.volumes = sockets
+	b.press("c", "c", "shift+tab", "d")
+	b.in("spec.additionalTrustBundle")
+	for _, one := range []struct {
+		keys []string
+		says string
+	}{{nil, "Taken from the file ca.pem."}, {[]string{"down"}, "The file site/server.key is not taken"}} {
+		b.press(append([]string{"ctrl+o"}, one.keys...)...)
+		b.app.View()
+		_, taking := b.app.Update(keyPress("enter"))
+		b.press("b") // the list is closed before the engine answers
+		b.run(taking)
+		b.shows(one.says)
+		text := b.told()
+		for _, name := range []string{"ca.pem", "server.key", sockets[0].Name} {
+			if strings.Contains(text, name) {
+				t.Errorf("%q is told:\n%s", name, text)
+			}
+		}
+		if !strings.Contains(text, "page files") || !strings.Contains(text, "page form, ") {
+			t.Errorf("the record is\n%s", text)
+		}
+	}
+}
+
+// TestPagesThatAreDrawnOnce: a page that is not drawn again for the record has nothing that the record must not have. Most pages are.
+func TestPagesThatAreDrawnOnce(t *testing.T) {
+	once := 0
+	for _, s := range scenes() {
+		b := newBench(t, 80, 24, s.edits...)
+		b.press(s.keys...)
+		b.app.View()
+		if b.app.hides || b.app.top().private() {
+			continue
+		}
+		once++
+		drawn := b.app.frame(b.app.top(), 80, 24)
+		b.app.blind = true
+		if recorded := b.app.frame(b.app.top(), 80, 24); !slices.Equal(recorded.lines, drawn.lines) {
+			t.Errorf("%s: drawn\n%s\nrecorded\n%s", s.name, strings.Join(drawn.lines, "\n"), strings.Join(recorded.lines, "\n"))
+		}
+	}
+	if once < 30 {
+		t.Errorf("only %d pages are drawn once", once)
 	}
 }
 
@@ -364,7 +415,7 @@ func TestAPageThatOnlyMoves(t *testing.T) {
 	b.fake.shown = nil
 	for n := range 24 * 60 {
 		b.now = b.now.Add(time.Minute)
-		b.fake.change(func(s *engine.Snapshot) { s.Worked, s.Notices = float64(n), nil })
+		b.fake.change(func(s *view.Snapshot) { s.Worked, s.Notices = float64(n), nil })
 		b.refresh()
 		b.app.View()
 		if n%2 == 0 {

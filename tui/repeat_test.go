@@ -4,7 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 const (
@@ -15,9 +16,9 @@ const (
 // atPIN is a console with the focus on the PIN of the real list.
 func atPIN(t *testing.T) *bench {
 	t.Helper()
-	b := newBench(t, 80, 24, realSite, func(s *engine.Snapshot) { at(s, "names").Fields[1].Value = "retail.example.com" })
+	b := newBench(t, 80, 24, realSite, func(s *view.Snapshot) { at(s, "names").Fields[1].Value = "retail.example.com" })
 	for _, stage := range b.fake.snap.Stages {
-		if slices.ContainsFunc(stageFields(stage), func(v engine.FieldView) bool { return v.Path == pinPath }) {
+		if slices.ContainsFunc(stageFields(stage), func(v view.Field) bool { return v.Path == pinPath }) {
 			b.app.goTo(stage.ID)
 		}
 	}
@@ -84,8 +85,8 @@ func TestTheRepeatAloneIsTypedAgain(t *testing.T) {
 // TestPINOfADocumentIsNotRepeated: nobody typed it here.
 func TestPINOfADocumentIsNotRepeated(t *testing.T) {
 	b := atPIN(t)
-	b.fake.change(func(s *engine.Snapshot) {
-		v := &at(s, "credentials").Fields[slices.IndexFunc(at(s, "credentials").Fields, func(v engine.FieldView) bool { return v.Path == pinPath })]
+	b.fake.change(func(s *view.Snapshot) {
+		v := &at(s, "credentials").Fields[slices.IndexFunc(at(s, "credentials").Fields, func(v view.Field) bool { return v.Path == pinPath })]
 		v.SecretSet, v.Source = true, "file site.yaml"
 	})
 	b.refresh()
@@ -101,7 +102,7 @@ func TestPlainPINIsTypedTwice(t *testing.T) {
 	for i := range f.snap.Stages {
 		for j := range f.snap.Stages[i].Steps {
 			step := &f.snap.Stages[i].Steps[j]
-			step.Fields = slices.DeleteFunc(step.Fields, func(v engine.FieldView) bool { return v.Path != pinPath && v.Path != againPath })
+			step.Fields = slices.DeleteFunc(step.Fields, func(v view.Field) bool { return v.Path != pinPath && v.Path != againPath })
 		}
 	}
 	p, done := startPlain(t, f)
@@ -113,7 +114,7 @@ func TestPlainPINIsTypedTwice(t *testing.T) {
 	p.after(t, "PIN for idle consoles [set, not shown]:", "739215")
 	p.after(t, "PIN again []:", "")
 	p.after(t, "PIN again []:", "739215")
-	f.did(t, engine.Review)
+	f.did(t, session.Review)
 	if f.mu.Lock(); f.secrets[againPath] != "739215" {
 		t.Errorf("the PIN was not typed again: %v", f.secrets)
 	}

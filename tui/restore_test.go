@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
 )
 
 // TestRestorePage: the button is about the whole page and asks before; Ctrl-R is about one field.
@@ -35,7 +35,7 @@ func TestRestoreKeepsALoadedSecret(t *testing.T) {
 	b := newBench(t, 80, 24)
 	b.press("c", "tab", "tab", "'{}", "ctrl+r")
 	last := b.fake.actions[len(b.fake.actions)-1]
-	if last.Verb != engine.Restore || last.Path != "spec.pullSecret" || len(b.fake.sets) > 0 {
+	if last.Verb != session.Restore || last.Path != "spec.pullSecret" || len(b.fake.sets) > 0 {
 		t.Errorf("did %+v, set %q", last, b.fake.sets)
 	}
 }

@@ -9,7 +9,8 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // review shows what would be done. The work starts only when a word was typed that names this machine; the focus is
@@ -81,7 +82,7 @@ func (r *review) start() (screen, tea.Cmd) {
 		r.flash = t("confirm.word", r.word())
 		return r, nil
 	}
-	return r, r.link.act(engine.Action{Verb: engine.Start, Fingerprint: r.snap.Review.Fingerprint})
+	return r, r.link.act(session.Action{Verb: session.Start, Fingerprint: r.snap.Review.Fingerprint})
 }
 
 func (r *review) buttons() []button {
@@ -171,7 +172,7 @@ func (r *review) text(w int) []string {
 }
 
 // plan is what one step changes. A step that changes nothing is not worth a line.
-func (r *review) plan(s engine.StepPlan, w int) []string {
+func (r *review) plan(s view.StepPlan, w int) []string {
 	if show(s.Skip) != "" {
 		return wrap(t("review.skip", s.Title, s.Skip), w, "  ")
 	}

@@ -10,7 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
 )
 
 // mostPanics is how often the screens may fail on a line before it gets plain text instead.
@@ -18,7 +18,7 @@ const mostPanics = 3
 
 // Run shows the wizard until ctx ends, a person leaves, or the line hangs up. It never ends because of the engine:
 // while that does not answer it says so and tries again. A person can change between screens and plain text.
-func Run(ctx context.Context, session engine.Session, o Options) error {
+func Run(ctx context.Context, engine session.Session, o Options) error {
 	o = o.complete()
 	kept := memory{o.Memory}
 	plain, panics := o.Mode == Line || kept.get(o.Name, ofMode) == wantsLines, 0
@@ -26,10 +26,10 @@ func Run(ctx context.Context, session engine.Session, o Options) error {
 	for {
 		var err error
 		if plain {
-			err = onPaper(ctx, session, o, panics >= mostPanics)
+			err = onPaper(ctx, engine, o, panics >= mostPanics)
 		} else {
 			o.Mode = kept.theme(o.Name, o.Mode)
-			err = onScreen(ctx, session, o)
+			err = onScreen(ctx, engine, o)
 		}
 		o.Language = spoken() // a person may have chosen another one
 		switch {
@@ -46,7 +46,7 @@ func Run(ctx context.Context, session engine.Session, o Options) error {
 }
 
 // onScreen is Run with screens.
-func onScreen(ctx context.Context, session engine.Session, o Options) error {
+func onScreen(ctx context.Context, engine session.Session, o Options) error {
 	line, err := openTerminal(o.In, o.Out)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func onScreen(ctx context.Context, session engine.Session, o Options) error {
 	}
 	w, h := line.size()
 	painter := newPainter(o.Out, false, line.baud)
-	link := newLink(ctx, session, o.Name, every)
+	link := newLink(ctx, engine, o.Name, every)
 	root := newApp(newDesk(link, o), w, h, every)
 
 	input, err := newInput(o.In, line.baud)

@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // planted is what a terminal must never get.
@@ -60,7 +60,7 @@ func onlyText(t *testing.T, what string, out []byte, ascii bool) {
 // TestHostileTexts draws every scene, and prints every page of a line terminal, with planted texts in all that the engine says.
 func TestHostileTexts(t *testing.T) {
 	for _, s := range scenes() {
-		evil := func(snap *engine.Snapshot) { plant(reflect.ValueOf(snap).Elem()) }
+		evil := func(snap *view.Snapshot) { plant(reflect.ValueOf(snap).Elem()) }
 		b := newBench(t, 80, 24, append(s.edits, evil)...)
 		b.fake.log = []string{planted}
 		b.press(s.keys...)
@@ -77,7 +77,7 @@ func TestHostileTexts(t *testing.T) {
 			for _, edit := range append(s.edits, evil) {
 				edit(&f.snap)
 			}
-			f.snap.Pen = engine.PenView{Holder: "tty1" + planted}
+			f.snap.Pen = view.Pen{Holder: "tty1" + planted}
 			var out bytes.Buffer
 			ctx, stop := context.WithTimeout(t.Context(), 2*quiet)
 			defer stop()

@@ -8,28 +8,28 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 // noField is of a kind that no step asks for today; the forms know it, and so do their tests.
-var noField = engine.FieldView{
+var noField = view.Field{
 	Path: "spec.dhcp", Kind: steps.YesNo, Label: message.T("Address by DHCP"), Visible: true, Help: message.T("Whether the site gives the address."), Value: "true", Source: "default",
 }
 
 // collectingSnapshot is a short list of the site's steps and fields, to press keys in. TestShortList holds it to the real one.
-func collectingSnapshot() engine.Snapshot {
+func collectingSnapshot() view.Snapshot {
 	check := func(id, title, status, observed, expected, fix string) steps.Check {
 		c := steps.Check{ID: id, Title: message.Data(title), Observed: message.Data(observed), Expected: message.Data(expected), Fix: message.Data(fix)}
 		c.Status = map[string]steps.Check{"pass": {Status: "pass"}, "warn": {Status: "warn"}, "fail": {Status: "fail"}, "skip": {Status: "skip"}}[status].Status
 		c.Source = message.Data("Red Hat, minimum for one node")
 		return c
 	}
-	return engine.Snapshot{
+	return view.Snapshot{
 		Seq: 7, Version: "1.0", Hostname: "sno-042.factory.example", Serial: "7XK2Q13", Life: "armed",
-		State: engine.Collecting, Now: epoch,
-		Stages: []engine.StageView{
-			{ID: "hardware", Title: message.T("Hardware check"), Steps: []engine.StepView{{
+		State: view.Collecting, Now: epoch,
+		Stages: []view.Stage{
+			{ID: "hardware", Title: message.T("Hardware check"), Steps: []view.Step{{
 				ID: "hardware", Title: message.T("Check the hardware"), Checks: []steps.Check{
 					check("hw-cpu", "Processors", "pass", "16 threads", "at least 8", ""),
 					check("hw-memory", "Memory", "pass", "64 GiB", "at least 16 GiB", ""),
@@ -40,8 +40,8 @@ func collectingSnapshot() engine.Snapshot {
 					check("hw-tpm", "Security chip", "skip", "there is none", "", ""),
 				},
 			}}},
-			{ID: "site", Title: message.T("Names and credentials"), Steps: []engine.StepView{
-				{ID: "names", Title: message.T("Choose the cluster's name"), Fields: []engine.FieldView{
+			{ID: "site", Title: message.T("Names and credentials"), Steps: []view.Step{
+				{ID: "names", Title: message.T("Choose the cluster's name"), Fields: []view.Field{
 					{
 						Path: "spec.clusterName", Kind: steps.Text, Label: message.T("Cluster name"), Example: "store0042", Visible: true,
 						Help: message.T("The first part of the cluster's address. Ask the one who runs the site's DNS."), Value: "sno-042", Found: "sno-042", Source: "found",
@@ -51,7 +51,7 @@ func collectingSnapshot() engine.Snapshot {
 						Help: message.T("The domain of the site. The cluster answers at api.NAME.DOMAIN and *.apps.NAME.DOMAIN."),
 					},
 				}, Checks: []steps.Check{check("names-now", "What the cluster is called now", "pass", "factory.example", "", "")}},
-				{ID: "credentials", Title: message.T("Add the site's certificates and credentials"), Fields: []engine.FieldView{
+				{ID: "credentials", Title: message.T("Add the site's certificates and credentials"), Fields: []view.Field{
 					{
 						Path: "spec.pullSecret", Kind: steps.Secret, Label: message.T("Pull secret"), Optional: true, Visible: true,
 						Help: message.T("The credentials for the site's own image registry, as one line of JSON."),
@@ -62,7 +62,7 @@ func collectingSnapshot() engine.Snapshot {
 					},
 				}},
 			}},
-			{ID: "network", Title: message.T("Network"), Steps: []engine.StepView{{ID: "network-settings", Title: message.T("Choose the network"), Fields: []engine.FieldView{
+			{ID: "network", Title: message.T("Network"), Steps: []view.Step{{ID: "network-settings", Title: message.T("Choose the network"), Fields: []view.Field{
 				{
 					Path: "spec.network.interface", Kind: steps.Pick, Label: message.T("Network port"), Visible: true, Help: message.T("The socket that the site's cable is in."), Value: "eno1", Found: "eno1", Source: "found",
 					Act:     &steps.Act{Label: message.T("Blink LED"), Doing: message.T("its LED blinks for 10 seconds")},
@@ -70,19 +70,19 @@ func collectingSnapshot() engine.Snapshot {
 				},
 				noField,
 			}}}},
-			{ID: "relocation", Title: message.T("Relocation"), Steps: []engine.StepView{
-				{ID: "pull-secret", Title: message.T("Add the site's registry credentials"), Status: engine.Pending, Skip: message.T("the site brings none")},
-				{ID: "domain", Title: message.T("Move the cluster's names"), Status: engine.Pending, Undo: true},
-				{ID: "rollouts", Title: message.T("Wait until the new names are served"), Status: engine.Pending},
+			{ID: "relocation", Title: message.T("Relocation"), Steps: []view.Step{
+				{ID: "pull-secret", Title: message.T("Add the site's registry credentials"), Status: view.Pending, Skip: message.T("the site brings none")},
+				{ID: "domain", Title: message.T("Move the cluster's names"), Status: view.Pending, Undo: true},
+				{ID: "rollouts", Title: message.T("Wait until the new names are served"), Status: view.Pending},
 			}},
-			{ID: "health", Title: message.T("Cluster health"), Steps: []engine.StepView{{ID: "health", Title: message.T("Verify the cluster's health"), Status: engine.Pending}}},
-			{ID: "hand-over", Title: message.T("Hand-over"), Steps: []engine.StepView{{ID: "hand-over", Title: message.T("Write the hand-over report"), Status: engine.Pending}}},
+			{ID: "health", Title: message.T("Cluster health"), Steps: []view.Step{{ID: "health", Title: message.T("Verify the cluster's health"), Status: view.Pending}}},
+			{ID: "hand-over", Title: message.T("Hand-over"), Steps: []view.Step{{ID: "hand-over", Title: message.T("Write the hand-over report"), Status: view.Pending}}},
 		},
 	}
 }
 
 // realSite is the whole list of a site with the answers of a technician.
-func realSite(s *engine.Snapshot) {
+func realSite(s *view.Snapshot) {
 	checks := s.Stages[0].Steps[0].Checks
 	*s = collected(typedIn(append(slices.Clone(network), names...)))
 	at(s, "hardware").Checks = checks
@@ -99,10 +99,10 @@ func realSite(s *engine.Snapshot) {
 }
 
 // realFactory is the whole list of the bench line.
-func realFactory(s *engine.Snapshot) {
+func realFactory(s *view.Snapshot) {
 	realSite(s)
 	checks := at(s, "hardware").Checks
-	s.List, s.Life, s.Stages = engine.ListFactory, "factory", shown(steps.Factory(site.New(), steps.Wiring{}), site.New())
+	s.List, s.Life, s.Stages = view.ListFactory, "factory", shown(steps.Factory(site.New(), steps.Wiring{}), site.New())
 	at(s, "hardware").Checks = checks
 }
 
@@ -110,7 +110,7 @@ func realFactory(s *engine.Snapshot) {
 func TestShortList(t *testing.T) {
 	short, real := collectingSnapshot(), collectingSnapshot()
 	realSite(&real)
-	fields := map[string]engine.FieldView{}
+	fields := map[string]view.Field{}
 	for _, stage := range real.Stages {
 		for _, f := range stageFields(stage) {
 			fields[f.Path] = f
@@ -131,19 +131,19 @@ func TestShortList(t *testing.T) {
 }
 
 // stageFields are all fields of a stage, asked for or not.
-func stageFields(stage engine.StageView) []engine.FieldView {
-	var all []engine.FieldView
+func stageFields(stage view.Stage) []view.Field {
+	var all []view.Field
 	for _, step := range stage.Steps {
 		all = append(all, step.Fields...)
 	}
 	return all
 }
 
-func reviewView() *engine.ReviewView {
-	return &engine.ReviewView{
+func reviewView() *view.Review {
+	return &view.Review{
 		Fingerprint: "f00d", Seconds: 420,
 		Warnings: []message.Text{message.T("Clock: no time server answers.")},
-		Steps: []engine.StepPlan{
+		Steps: []view.StepPlan{
 			{Step: "pull-secret", Title: message.T("Add the site's registry credentials"), Skip: message.T("the site brings none")},
 			{Step: "domain", Title: message.T("Move the cluster's names"), Plan: steps.Plan{
 				Changes: []steps.Change{
@@ -160,41 +160,41 @@ func reviewView() *engine.ReviewView {
 }
 
 // working puts s in the middle of the work, three and a half minutes in.
-func working(s *engine.Snapshot) {
-	s.State, s.Current, s.Life, s.Started = engine.Working, "rollouts", "landing", epoch.Add(-5*time.Minute)
+func working(s *view.Snapshot) {
+	s.State, s.Current, s.Life, s.Started = view.Working, "rollouts", "landing", epoch.Add(-5*time.Minute)
 	s.Worked, s.Left = 300, 350
 	s.Review, s.Problem, s.Question = nil, nil, nil
 	for i := range s.Stages {
 		for j := range s.Stages[i].Steps {
 			switch step := &s.Stages[i].Steps[j]; {
 			case step.ID == s.Current:
-				step.Status, step.Started = engine.Running, epoch.Add(-210*time.Second)
+				step.Status, step.Started = view.Running, epoch.Add(-210*time.Second)
 				step.Progress = &steps.Progress{Done: 21, Total: 33, Unit: "operators", Waiting: message.T("operator authentication"), Usual: 300}
 				step.Said = []message.Text{message.T("Wrote the new names."), message.T("kube-apiserver runs revision 9."), message.T("12 operators have taken the new names.")}
 				return
 			case step.Skip.String() != "":
-				step.Status = engine.StepSkip
+				step.Status = view.StepSkip
 			default:
-				step.Status, step.Seconds = engine.StepDone, 24
+				step.Status, step.Seconds = view.StepDone, 24
 			}
 		}
 	}
 }
 
 // lost is an engine whose records were damaged while the job was at work.
-func lost(s *engine.Snapshot) {
+func lost(s *view.Snapshot) {
 	failed(s)
 	what := message.F("%s; what was found is kept as %s", message.F("%d of the journal's records cannot be read", 2), "journal.jsonl.damaged")
 	s.Notices = []message.Text{message.F("Records were lost: %s", what)}
 	s.Problem = &steps.Trouble{
-		Code: engine.RecordsLost, Summary: message.T("Records of this job were damaged or lost, so it does not continue automatically."),
+		Code: view.RecordsLost, Summary: message.T("Records of this job were damaged or lost, so it does not continue automatically."),
 		Fix: message.T("Continue from what the machine shows, edit the answers to start over, or undo."), Detail: what,
 	}
 }
 
-func failed(s *engine.Snapshot) {
+func failed(s *view.Snapshot) {
 	working(s)
-	s.State = engine.HasFailed
+	s.State = view.HasFailed
 	s.Problem = &steps.Trouble{
 		Code: "RLT-DNS", Summary: message.T("The operator authentication cannot reach its own address."),
 		Fix:    message.T("Ask the site for the DNS record *.apps.store0042.example.com, then retry."),
@@ -204,17 +204,17 @@ func failed(s *engine.Snapshot) {
 	for i := range s.Stages {
 		for j := range s.Stages[i].Steps {
 			if step := &s.Stages[i].Steps[j]; step.ID == "rollouts" {
-				step.Status = engine.StepFailed
+				step.Status = view.StepFailed
 				step.Checks = []steps.Check{{ID: "name-oauth", Title: message.T("Login page answers"), Status: "fail", Observed: message.T("no such host")}}
 			}
 		}
 	}
 }
 
-func asking(s *engine.Snapshot) {
+func asking(s *view.Snapshot) {
 	working(s)
-	s.State = engine.InQuestion
-	s.Question = &engine.QuestionView{Step: "rollouts", Until: epoch.Add(95 * time.Second), Question: steps.Question{
+	s.State = view.InQuestion
+	s.Question = &view.Question{Step: "rollouts", Until: epoch.Add(95 * time.Second), Question: steps.Question{
 		ID: "keep-network", Text: message.T("Two of five network probes failed. Keep the new network settings?"),
 		Detail:  message.T("Keeping them goes on with the new address. Putting them back returns to the review."),
 		Choices: []steps.Choice{{Value: "keep", Label: message.T("Keep the new settings")}, {Value: "back", Label: message.T("Put the old ones back")}, {Value: "edit", Label: message.T("Put the old ones back and fix the answers")}},
@@ -222,15 +222,15 @@ func asking(s *engine.Snapshot) {
 	}}
 }
 
-func finished(s *engine.Snapshot) {
+func finished(s *view.Snapshot) {
 	working(s)
-	s.State, s.Current, s.Life, s.Cluster, s.Ended = engine.IsDone, "", "landed", "store0042.example.com", epoch.Add(40*time.Minute)
+	s.State, s.Current, s.Life, s.Cluster, s.Ended = view.IsDone, "", "landed", "store0042.example.com", epoch.Add(40*time.Minute)
 	s.Worked = (17 * time.Minute).Seconds()
 	for i := range s.Stages {
 		for j := range s.Stages[i].Steps {
 			step := &s.Stages[i].Steps[j]
-			if step.Status != engine.StepSkip {
-				step.Status = engine.StepDone
+			if step.Status != view.StepSkip {
+				step.Status = view.StepDone
 			}
 			if step.ID == "hand-over" {
 				step.Checks = []steps.Check{{ID: steps.AddressCheck, Title: message.T("The node's address at this site"), Status: "pass", Observed: message.T("198.51.100.10")}}
@@ -247,9 +247,9 @@ func finished(s *engine.Snapshot) {
 }
 
 // undoing has put the operators back, and is at the names.
-func undoing(s *engine.Snapshot) {
+func undoing(s *view.Snapshot) {
 	working(s)
-	s.State, s.Life, s.Current = engine.UndoingAll, "returning", "domain"
+	s.State, s.Life, s.Current = view.UndoingAll, "returning", "domain"
 	forgetWay(s)
 	for i := range s.Stages {
 		for j := range s.Stages[i].Steps {
@@ -257,24 +257,24 @@ func undoing(s *engine.Snapshot) {
 			case "network":
 				step.Undo = true
 			case "domain":
-				step.Undo, step.Status, step.Started = true, engine.Running, epoch.Add(-10*time.Second)
+				step.Undo, step.Status, step.Started = true, view.Running, epoch.Add(-10*time.Second)
 				step.Progress = &steps.Progress{Waiting: message.T("the operators to take the old names")}
 			case "rollouts":
-				step.Undo, step.Status, step.Progress = true, engine.StepUndone, nil
+				step.Undo, step.Status, step.Progress = true, view.StepUndone, nil
 			}
 		}
 	}
 }
 
-func undone(s *engine.Snapshot) {
+func undone(s *view.Snapshot) {
 	finished(s)
-	s.State, s.Life = engine.IsUndone, "returned"
+	s.State, s.Life = view.IsUndone, "returned"
 	s.Met = nil
 	forgetWay(s)
 }
 
 // forgetWay drops what an undo drops: what the work noted and saw.
-func forgetWay(s *engine.Snapshot) {
+func forgetWay(s *view.Snapshot) {
 	for i := range s.Stages {
 		for j := range s.Stages[i].Steps {
 			step := &s.Stages[i].Steps[j]

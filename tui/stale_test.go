@@ -7,12 +7,12 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // TestOldVerdictIsNotShown: a verdict on earlier answers is neither shown nor counted nor waived.
 func TestOldVerdictIsNotShown(t *testing.T) {
-	b := newBench(t, 80, 24, func(s *engine.Snapshot) {
+	b := newBench(t, 80, 24, func(s *view.Snapshot) {
 		step := &s.Stages[0].Steps[0]
 		step.Checks[1].Status, step.Stale = "fail", []string{step.Checks[1].ID}
 	})
@@ -25,7 +25,7 @@ func TestOldVerdictIsNotShown(t *testing.T) {
 			t.Errorf("%s is on the screen:\n%s", gone, b.screen())
 		}
 	}
-	b.fake.change(func(s *engine.Snapshot) { s.Stages[0].Steps[0].Stale = nil })
+	b.fake.change(func(s *view.Snapshot) { s.Stages[0].Steps[0].Stale = nil })
 	b.refresh()
 	b.shows("FAIL  Memory")
 	b.shows("Waive")
@@ -33,7 +33,7 @@ func TestOldVerdictIsNotShown(t *testing.T) {
 
 // TestFormTellsOldVerdicts: the button that counts the verdicts says which of them are about earlier answers.
 func TestFormTellsOldVerdicts(t *testing.T) {
-	b := newBench(t, 80, 24, func(s *engine.Snapshot) {
+	b := newBench(t, 80, 24, func(s *view.Snapshot) {
 		step := &s.Stages[1].Steps[0]
 		step.Checks = []steps.Check{{ID: "net-gateway", Title: message.T("Gateway"), Status: "pass"}, {ID: "net-dns", Title: message.T("DNS"), Status: "pass"}}
 		step.Stale = []string{"net-gateway"}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // TestStall lets a step stand still: past twice its usual time the page says so, not before, and the log is one key away.
@@ -25,7 +25,7 @@ func TestStall(t *testing.T) {
 	b.press("l")
 	b.shows("all quiet")
 	b.press("b")
-	b.fake.change(func(s *engine.Snapshot) { at(s, "rollouts").Started = epoch.Add(6 * time.Minute); s.Now = b.now })
+	b.fake.change(func(s *view.Snapshot) { at(s, "rollouts").Started = epoch.Add(6 * time.Minute); s.Now = b.now })
 	b.refresh()
 	if strings.Contains(b.screen(), notice) {
 		t.Errorf("the next step is told to be late too:\n%s", b.screen())
@@ -54,7 +54,7 @@ func TestPausedEngine(t *testing.T) {
 
 // TestLastChange tells how long ago the progress changed, once that is long, and of bytes how fast they come.
 func TestLastChange(t *testing.T) {
-	b := newBench(t, 80, 24, working, func(s *engine.Snapshot) {
+	b := newBench(t, 80, 24, working, func(s *view.Snapshot) {
 		step := at(s, "rollouts")
 		step.Moved = epoch.Add(-5 * time.Second)
 	})
@@ -74,7 +74,7 @@ func TestLastChange(t *testing.T) {
 		rate float64
 		want string
 	}{{212.4, "3412 of 18000 MiB, 212 MiB/s"}, {0.5, "MiB, 512 KiB/s"}} {
-		b.fake.change(func(s *engine.Snapshot) {
+		b.fake.change(func(s *view.Snapshot) {
 			step := at(s, "rollouts")
 			step.Progress = &steps.Progress{Done: 3412, Total: 18000, Unit: "MiB"}
 			step.Rate, step.Moved, s.Now = c.rate, b.now, b.now

@@ -9,15 +9,16 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // TestStrayEnter: an Enter that was meant for the page before, or for what lay on top, decides nothing.
 func TestStrayEnter(t *testing.T) {
 	for name, c := range map[string]struct {
-		scene func(*engine.Snapshot)
-		does  engine.Verb
-	}{"a failure": {failed, engine.Retry}, "a question": {asking, engine.Reply}} {
+		scene func(*view.Snapshot)
+		does  session.Verb
+	}{"a failure": {failed, session.Retry}, "a question": {asking, session.Reply}} {
 		b := newBench(t, 80, 24, working)
 		b.now = b.now.Add(time.Minute)
 		b.fake.change(c.scene)
@@ -32,7 +33,7 @@ func TestStrayEnter(t *testing.T) {
 		}
 		b.now = b.now.Add(enterDelay)
 		b.press("enter")
-		if got := b.fake.decided(); !slices.Equal(got, []engine.Verb{c.does}) {
+		if got := b.fake.decided(); !slices.Equal(got, []session.Verb{c.does}) {
 			t.Errorf("%s: Enter did %v", name, got)
 		}
 	}
@@ -45,16 +46,16 @@ func TestChosenAtOnce(t *testing.T) {
 	b.fake.change(failed)
 	b.refresh()
 	b.press("r", "enter")
-	if got := b.fake.decided(); !slices.Equal(got, []engine.Verb{engine.Retry}) {
+	if got := b.fake.decided(); !slices.Equal(got, []session.Verb{session.Retry}) {
 		t.Errorf("Enter did %v", got)
 	}
 }
 
 // TestWordForAnotherReview: the word was typed, and another console went back and asked for a new review.
 func TestWordForAnotherReview(t *testing.T) {
-	reviewed := func(fingerprint string) func(*engine.Snapshot) {
-		return func(s *engine.Snapshot) {
-			s.State, s.Review = engine.Reviewed, reviewView()
+	reviewed := func(fingerprint string) func(*view.Snapshot) {
+		return func(s *view.Snapshot) {
+			s.State, s.Review = view.Reviewed, reviewView()
 			s.Review.Fingerprint = fingerprint
 		}
 	}
@@ -63,7 +64,7 @@ func TestWordForAnotherReview(t *testing.T) {
 	b.fake.change(reviewed("not read"))
 	b.refresh()
 	b.press("enter")
-	if got := b.fake.decided(); slices.Contains(got, engine.Start) {
+	if got := b.fake.decided(); slices.Contains(got, session.Start) {
 		t.Errorf("the keys did %v", got)
 	}
 }
@@ -73,7 +74,7 @@ func TestDialogOfAnotherJob(t *testing.T) {
 	b := newBench(t, 80, 24, working)
 	b.press("x", "enter")
 	b.shows("Stop the work?")
-	b.fake.change(func(s *engine.Snapshot) { s.Life = engine.LifeMoving })
+	b.fake.change(func(s *view.Snapshot) { s.Life = view.LifeMoving })
 	b.refresh()
 	b.press("ctrl+y")
 	if got := b.fake.decided(); len(got) > 0 {
@@ -83,13 +84,13 @@ func TestDialogOfAnotherJob(t *testing.T) {
 
 // TestDialogOfTheBenchLine: on the bench line two keys are enough where a node with users wants its name.
 func TestDialogOfTheBenchLine(t *testing.T) {
-	b := newBench(t, 80, 24, undone, func(s *engine.Snapshot) { s.List = engine.ListFactory })
+	b := newBench(t, 80, 24, undone, func(s *view.Snapshot) { s.List = view.ListFactory })
 	for !strings.Contains(b.screen(), ">[ Reboot") {
 		b.press("tab")
 	}
 	b.press("enter")
 	b.shows("Reboot")
-	b.fake.change(func(s *engine.Snapshot) { s.List = engine.ListSite })
+	b.fake.change(func(s *view.Snapshot) { s.List = view.ListSite })
 	b.refresh()
 	b.press("ctrl+y")
 	if got := b.fake.decided(); len(got) > 0 {
@@ -99,7 +100,7 @@ func TestDialogOfTheBenchLine(t *testing.T) {
 
 // TestUnlockWithoutAHostName: a node that has lost its name is not unlocked by typing nothing.
 func TestUnlockWithoutAHostName(t *testing.T) {
-	b := newBench(t, 80, 24, finished, func(s *engine.Snapshot) { s.Locked, s.Hostname = true, "" })
+	b := newBench(t, 80, 24, finished, func(s *view.Snapshot) { s.Locked, s.Hostname = true, "" })
 	unlock := func(word string) {
 		for !strings.Contains(b.screen(), ">[ Unlock") {
 			b.press("tab")
@@ -111,7 +112,7 @@ func TestUnlockWithoutAHostName(t *testing.T) {
 		t.Errorf("no word did %v", got)
 	}
 	b.press("'relocate", "enter")
-	if got := b.fake.decided(); !slices.Equal(got, []engine.Verb{engine.Unlock}) {
+	if got := b.fake.decided(); !slices.Equal(got, []session.Verb{session.Unlock}) {
 		t.Errorf("the word did %v:\n%s", got, b.screen())
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // theme is how things look. Only this file names a colour, a border or a glyph. There are two: basic is ASCII and monochrome, rich
@@ -117,17 +117,17 @@ func (t theme) verdict(s steps.Check) string {
 }
 
 // status is the mark of a step or stage in the sidebar.
-func (t theme) status(s engine.StepStatus) string {
+func (t theme) status(s view.StepStatus) string {
 	switch s {
-	case engine.Running:
+	case view.Running:
 		return t.strong.Render("[>]")
-	case engine.StepDone:
+	case view.StepDone:
 		return t.good.Render("[x]")
-	case engine.StepFailed:
+	case view.StepFailed:
 		return t.bad.Render("[!]")
-	case engine.StepSkip:
+	case view.StepSkip:
 		return "[-]"
-	case engine.StepUndone:
+	case view.StepUndone:
 		return "[<]"
 	}
 	return "[ ]"

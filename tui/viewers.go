@@ -6,8 +6,8 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"touchdown/steps/engine"
 	"touchdown/steps/inventory"
+	"touchdown/steps/session"
 )
 
 // hello is what is shown until the engine has answered, and when there is nothing to ask.
@@ -54,8 +54,8 @@ func (h *hello) view(w, height int) page {
 type reader struct {
 	base
 	key    string
-	what   engine.Document // that the text is; "" for help
-	of     screen          // that the help is about
+	what   session.Document // that the text is; "" for help
+	of     screen           // that the help is about
 	row    row
 	lines  []string
 	shown  []string // lines as they fit the width
@@ -73,13 +73,13 @@ func newHelp(d *desk, of screen) *reader {
 }
 
 // newReport fetches the report.
-func newReport(d *desk) (screen, tea.Cmd) { return newReader(d, "report", engine.ReportText) }
+func newReport(d *desk) (screen, tea.Cmd) { return newReader(d, "report", session.ReportText) }
 
 // newInventory has the engine look at the machine and tell what it is made of.
-func newInventory(d *desk) (screen, tea.Cmd) { return newReader(d, "inventory", engine.InventoryPage) }
+func newInventory(d *desk) (screen, tea.Cmd) { return newReader(d, "inventory", session.InventoryPage) }
 
 // evidenceOf is what a reader shows that has all of a check.
-const evidenceOf engine.Document = "evidence"
+const evidenceOf session.Document = "evidence"
 
 // newEvidence shows all that is known of a check, with nothing cut.
 func newEvidence(d *desk, f finding) *reader {
@@ -112,9 +112,9 @@ func newBundled(d *desk, msg docMsg) *reader {
 }
 
 // bundledText is what a reader shows that tells of a bundle.
-const bundledText engine.Document = "bundled"
+const bundledText session.Document = "bundled"
 
-func newReader(d *desk, key string, what engine.Document) (screen, tea.Cmd) {
+func newReader(d *desk, key string, what session.Document) (screen, tea.Cmd) {
 	r := &reader{base: base{d}, key: key, what: what, lines: []string{t(key + ".loading")}}
 	return r, d.link.export(what, nil)
 }
@@ -125,7 +125,7 @@ func (r *reader) overlay() bool { return true }
 func (r *reader) keys() []key.Binding {
 	k := r.desk.keys
 	switch r.what {
-	case engine.InventoryPage:
+	case session.InventoryPage:
 		return []key.Binding{k.enter, k.back, k.up, k.pageDown, k.part}
 	case "":
 		return []key.Binding{k.enter, k.back, k.up, k.language}
@@ -194,7 +194,7 @@ func (r *reader) update(msg tea.Msg) (screen, tea.Cmd) {
 
 // documentText is a document in the language of this console, where it has one.
 func documentText(msg docMsg) string {
-	if msg.what == engine.InventoryPage && msg.failed == nil {
+	if msg.what == session.InventoryPage && msg.failed == nil {
 		if text, err := inventory.Text(msg.data, show); err == nil {
 			return text
 		}

@@ -6,7 +6,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
 )
 
 // waive takes responsibility for a check that did not pass: with a name and a reason.
@@ -65,7 +65,7 @@ func (v *waive) update(msg tea.Msg) (screen, tea.Cmd) {
 			return v, nil
 		}
 		v.desk.by = by
-		return nil, v.link.act(engine.Action{Verb: engine.Waive, Step: v.of.step, Check: v.of.ID, By: by, Reason: why})
+		return nil, v.link.act(session.Action{Verb: session.Waive, Step: v.of.step, Check: v.of.ID, By: by, Reason: why})
 	}
 	return v, nil
 }

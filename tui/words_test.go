@@ -9,7 +9,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // keysOf are the messages for bytes that come together.
@@ -28,8 +29,8 @@ func (b *bench) paste(data string) {
 }
 
 // harmless are the actions that nobody else notices.
-func harmless(v engine.Verb) bool {
-	return slices.Contains([]engine.Verb{engine.Inspect, engine.Review, engine.Act, engine.Restore}, v)
+func harmless(v session.Verb) bool {
+	return slices.Contains([]session.Verb{session.Inspect, session.Review, session.Act, session.Restore}, v)
 }
 
 // words are what people type or paste in the wrong place. Tabs and ends of lines are part of it.
@@ -55,10 +56,10 @@ func words() []string {
 // reboots, switches off, cancels, undoes, unlocks or moves a node, because each needs its own word or a key that is in
 // no text.
 func TestTextDoesNothing(t *testing.T) {
-	locked := func(s *engine.Snapshot) { finished(s); s.Locked = true }
-	moving := func(s *engine.Snapshot) { working(s); s.Life = engine.LifeMoving }
-	sealed := func(s *engine.Snapshot) { finished(s); s.List, s.Life = engine.ListFactory, "armed" }
-	for name, edit := range map[string]func(*engine.Snapshot){
+	locked := func(s *view.Snapshot) { finished(s); s.Locked = true }
+	moving := func(s *view.Snapshot) { working(s); s.Life = view.LifeMoving }
+	sealed := func(s *view.Snapshot) { finished(s); s.List, s.Life = view.ListFactory, "armed" }
+	for name, edit := range map[string]func(*view.Snapshot){
 		"landed": finished, "locked": locked, "undone": undone, "work": working, "moving": moving, "undoing": undoing, "sealed": sealed,
 	} {
 		for _, word := range words() {
@@ -75,7 +76,7 @@ func TestTextDoesNothing(t *testing.T) {
 
 // TestLettersChooseEnterDoes: on the pages that decide, a letter moves the focus and no more.
 func TestLettersChooseEnterDoes(t *testing.T) {
-	for _, edit := range []func(*engine.Snapshot){failed, asking} {
+	for _, edit := range []func(*view.Snapshot){failed, asking} {
 		b := newBench(t, 80, 24, edit)
 		b.now = b.now.Add(time.Minute)
 		b.press("'RetryproxySkipUndoEditwaive12")
@@ -85,7 +86,7 @@ func TestLettersChooseEnterDoes(t *testing.T) {
 	}
 	b := newBench(t, 80, 24, failed)
 	b.press("r", "enter")
-	if got := b.fake.verbs(); !slices.Equal(got, []engine.Verb{engine.Retry}) {
+	if got := b.fake.verbs(); !slices.Equal(got, []session.Verb{session.Retry}) {
 		t.Errorf("r and Enter did %v", got)
 	}
 }
@@ -93,7 +94,7 @@ func TestLettersChooseEnterDoes(t *testing.T) {
 // TestLockedIsQuiet: on a locked node a letter shows something, or does nothing at all.
 func TestLockedIsQuiet(t *testing.T) {
 	for _, r := range "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!\"$%&/()=+*#'_.:,;<>@" {
-		b := newBench(t, 80, 24, finished, func(s *engine.Snapshot) { s.Locked = true })
+		b := newBench(t, 80, 24, finished, func(s *view.Snapshot) { s.Locked = true })
 		before := b.screen()
 		b.press(string(r))
 		page := b.app.top().name()
@@ -108,8 +109,8 @@ func TestLockedIsQuiet(t *testing.T) {
 
 // TestLandedWantsTheName: whatever users of a landed node would notice wants its name.
 func TestLandedWantsTheName(t *testing.T) {
-	for key, verb := range map[string]engine.Verb{
-		"R": engine.Reboot, "P": engine.PowerOff, "u": engine.Undo, "e": engine.Edit, "h": engine.HandOver,
+	for key, verb := range map[string]session.Verb{
+		"R": session.Reboot, "P": session.PowerOff, "u": session.Undo, "e": session.Edit, "h": session.HandOver,
 	} {
 		b := newBench(t, 80, 24, finished)
 		b.press(key, "enter", "ctrl+y", "right", "enter", "y", "'yes", "enter", "esc")
@@ -119,13 +120,13 @@ func TestLandedWantsTheName(t *testing.T) {
 		}
 		b = newBench(t, 80, 24, finished)
 		b.press(key, "enter", "tab", "'sno-042", "enter")
-		if got := b.fake.verbs(); !slices.Equal(got, []engine.Verb{verb}) {
+		if got := b.fake.verbs(); !slices.Equal(got, []session.Verb{verb}) {
 			t.Errorf("with the name %s did %v, want %s", key, got, verb)
 		}
 	}
-	b := newBench(t, 80, 24, finished, func(s *engine.Snapshot) { s.Locked = true })
+	b := newBench(t, 80, 24, finished, func(s *view.Snapshot) { s.Locked = true })
 	b.press("tab", "enter", "tab", "'sno-042.factory.example", "enter")
-	if got := b.fake.verbs(); !slices.Equal(got, []engine.Verb{engine.Unlock}) {
+	if got := b.fake.verbs(); !slices.Equal(got, []session.Verb{session.Unlock}) {
 		t.Errorf("with the name Unlock did %v", got)
 	}
 }
@@ -144,7 +145,7 @@ func TestDialogSaysNo(t *testing.T) {
 	for _, keys := range [][]string{{"ctrl+y"}, {"right", "enter"}, {"down", "enter"}} {
 		b := newBench(t, 80, 24, working)
 		b.press(append([]string{"x", "enter"}, keys...)...)
-		if !slices.Equal(b.fake.verbs(), []engine.Verb{engine.Cancel}) {
+		if !slices.Equal(b.fake.verbs(), []session.Verb{session.Cancel}) {
 			t.Errorf("%s did %v", keys, b.fake.verbs())
 		}
 	}
@@ -161,9 +162,9 @@ func TestDialogSaysNo(t *testing.T) {
 
 // TestPasteReachesNoButton pastes keys that would do something if a person pressed them one by one.
 func TestPasteReachesNoButton(t *testing.T) {
-	for name, edit := range map[string]func(*engine.Snapshot){
+	for name, edit := range map[string]func(*view.Snapshot){
 		"landed": finished, "work": working, "problem": failed, "question": asking,
-		"review": func(s *engine.Snapshot) { s.State, s.Review = engine.Reviewed, reviewView() },
+		"review": func(s *view.Snapshot) { s.State, s.Review = view.Reviewed, reviewView() },
 	} {
 		for _, data := range []string{
 			"x\x19", "x\r\x1b[C\r", "R\r\tsno-042\r", "u\r\tsno-042\r", "\tsno-042\r", "r\r", "e\r", "1\r", "\r", "\x1b[C\r", "\x07\x19", "ab\x1b1\r", "\x03\x19", "\x1b\x1b\x1b",

@@ -13,7 +13,8 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // sidebar is how wide the list of stages is on a screen of w columns.
@@ -52,8 +53,8 @@ func (s *work) buttons() []button {
 	list := common(d, s)
 	if d.held {
 		list = append(list, button{key: d.keys.stop, label: t("button.cancel"), careful: true, do: func() (screen, tea.Cmd) {
-			c := confirm{title: t("cancel.title"), text: t("cancel.text"), verb: engine.Action{Verb: engine.Cancel}}
-			if d.snap.Life == engine.LifeMoving {
+			c := confirm{title: t("cancel.title"), text: t("cancel.text"), verb: session.Action{Verb: session.Cancel}}
+			if d.snap.Life == view.LifeMoving {
 				c.word = d.words() // the node has users
 			}
 			return newConfirm(d, c), nil
@@ -81,7 +82,7 @@ func (s *work) whole(w int) []string {
 		return nil
 	}
 	text := t("work.left", about(rest), done.UTC().Format("15:04"))
-	if s.snap.State == engine.InQuestion { // it waits for a person, so the end is not known
+	if s.snap.State == view.InQuestion { // it waits for a person, so the end is not known
 		text = t("work.rest", about(rest))
 	}
 	worked := int64(s.snap.Worked)
@@ -99,7 +100,7 @@ func (s *work) stages(side, room int) []string {
 	stages := slices.Clone(s.snap.Stages)
 	whole, spare := 0, room
 	for i, stage := range stages {
-		if s.snap.State == engine.UndoingAll {
+		if s.snap.State == view.UndoingAll {
 			stages[i] = undoable(stage)
 		}
 		if stage.Advanced { // it only asked
@@ -122,7 +123,7 @@ func (s *work) stages(side, room int) []string {
 		if whole > room && i != at {
 			list = nil
 		} else if whole > room {
-			now := slices.IndexFunc(list, func(step engine.StepView) bool { return step.ID == s.snap.Current })
+			now := slices.IndexFunc(list, func(step view.Step) bool { return step.ID == s.snap.Current })
 			list = around(list, now, spare)
 		}
 		for _, step := range list {
@@ -133,46 +134,46 @@ func (s *work) stages(side, room int) []string {
 }
 
 // around are n of the steps, with the one at work in the middle where that can be.
-func around(list []engine.StepView, at, n int) []engine.StepView {
+func around(list []view.Step, at, n int) []view.Step {
 	n = min(max(n, 0), len(list))
 	from := min(max(at-n/2, 0), len(list)-n)
 	return list[from : from+n]
 }
 
 // took is how long a step that is over has worked, if that is worth telling.
-func took(step engine.StepView) string {
-	if step.Status != engine.StepDone && step.Status != engine.StepUndone || step.Seconds < 1 {
+func took(step view.Step) string {
+	if step.Status != view.StepDone && step.Status != view.StepUndone || step.Seconds < 1 {
 		return ""
 	}
 	return fmt.Sprintf("%d:%02d", int(step.Seconds)/60, int(step.Seconds)%60)
 }
 
 // undoable is a stage with the steps that an undo puts back, and those that it has put back.
-func undoable(stage engine.StageView) engine.StageView {
-	stage.Steps = slices.DeleteFunc(slices.Clone(stage.Steps), func(step engine.StepView) bool { return !step.Undo })
+func undoable(stage view.Stage) view.Stage {
+	stage.Steps = slices.DeleteFunc(slices.Clone(stage.Steps), func(step view.Step) bool { return !step.Undo })
 	for i := range stage.Steps {
-		if step := &stage.Steps[i]; step.Status != engine.Running && step.Status != engine.StepUndone {
-			step.Status = engine.Pending // whatever became of it on the way forward
+		if step := &stage.Steps[i]; step.Status != view.Running && step.Status != view.StepUndone {
+			step.Status = view.Pending // whatever became of it on the way forward
 		}
 	}
 	return stage
 }
 
 // tallied counts a stage's finished steps and sums their statuses up.
-func tallied(stage engine.StageView) (done int, status engine.StepStatus) {
-	status = engine.Pending
+func tallied(stage view.Stage) (done int, status view.StepStatus) {
+	status = view.Pending
 	for _, step := range stage.Steps {
 		switch step.Status {
-		case engine.StepDone, engine.StepSkip, engine.StepUndone:
+		case view.StepDone, view.StepSkip, view.StepUndone:
 			done++
-		case engine.Running, engine.StepFailed:
+		case view.Running, view.StepFailed:
 			status = step.Status
 		}
 	}
 	if len(stage.Steps) > 0 && done == len(stage.Steps) {
 		status = stage.Steps[0].Status
 		for _, step := range stage.Steps {
-			if step.Status != engine.StepSkip {
+			if step.Status != view.StepSkip {
 				status = step.Status
 			}
 		}
@@ -187,7 +188,7 @@ func (s *work) step(w, room int) []string {
 		return wrap(t("work.between"), w, "")
 	}
 	title := step.Title
-	if s.snap.State == engine.UndoingAll {
+	if s.snap.State == view.UndoingAll {
 		title = message.Data(t("work.undoing", title))
 	}
 	var lines []string
@@ -220,7 +221,7 @@ func (s *work) step(w, room int) []string {
 const stillAfter = 10 * time.Second
 
 // stillFor is for how long the progress of the step at work has been the same; 0 while that is nothing to tell.
-func stillFor(step engine.StepView, now time.Time) time.Duration {
+func stillFor(step view.Step, now time.Time) time.Duration {
 	if step.Moved.IsZero() || now.Sub(step.Moved) < 2*stillAfter {
 		return 0
 	}
@@ -228,7 +229,7 @@ func stillFor(step engine.StepView, now time.Time) time.Duration {
 }
 
 // measure is the bar and the count.
-func (s *work) measure(step engine.StepView, w int) []string {
+func (s *work) measure(step view.Step, w int) []string {
 	p, count := step.Progress, s.counted(step)
 	if p == nil || p.Total <= 0 {
 		return count
@@ -237,7 +238,7 @@ func (s *work) measure(step engine.StepView, w int) []string {
 }
 
 // counted is the count, where something is counted, and of bytes how fast.
-func (s *work) counted(step engine.StepView) []string {
+func (s *work) counted(step view.Step) []string {
 	p := step.Progress
 	if p == nil {
 		return nil

@@ -9,6 +9,11 @@ EPOCH = $(shell git log -1 --format=%ct)
 # An RPM's version has no "-": v1.2-3-gabc is 1.2^3^gabc, which sorts behind 1.2. Without a tag it sorts before all others.
 RPM_VERSION = $(if $(filter v%,$(VERSION)),$(subst -,^,$(VERSION:v%=%)),0^$(subst -,^,$(VERSION)))
 
+# What the provenance says: who made it (a CI names itself by a URI), and with which tools.
+PROVENANCE := go run ./cmd/provenance
+BUILDER    ?= https://touchdown.dev/builders/make
+TOOLS       = go=$(shell go env GOVERSION | sed s/^go//),rustc=$(word 2,$(shell rustc --version)),gcc=$(shell gcc -dumpfullversion),nfpm=$(lastword $(subst @v, ,$(NFPM)))
+
 .PHONY: release
 release: build ## the files of a release in .cache/release, built twice and compared (KEY=file: signed; from touchdown media keygen --release)
 	@[ -z "$(KEY)" ] || grep -qx 'Touchdown key for releases' "$(KEY)" || { echo "KEY=$(KEY) is not a key for releases, and no node takes what it signs: touchdown media keygen --release NAME makes NAME.key"; exit 1; }
@@ -29,6 +34,11 @@ release: build ## the files of a release in .cache/release, built twice and comp
 	@go run ./cmd/sbom -program $(RELEASE)/touchdown -lock $(LIBNMSTATE_SRC)/Cargo.lock -version "$(VERSION)" -epoch $(EPOCH) > $(RELEASE)/touchdown.spdx.json
 	@tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX -C iso-overlay -cf - . | gzip -n > $(RELEASE)/iso-overlay.tar.gz
 	@$(MAKE) --no-print-directory release-rpm
+	@$(PROVENANCE) -folder $(RELEASE) -version "$(VERSION)" -commit "$$(git rev-parse HEAD)" -builder "$(BUILDER)" -tools "$(TOOLS)" > $(STAGE).provenance.json
+	@[ -z "$(KEY)" ] || { $(PROVENANCE) -pae $(STAGE).provenance.json > $(STAGE).pae && \
+	  openssl pkeyutl -sign -rawin -inkey "$(KEY)" -in $(STAGE).pae -out $(STAGE).sig && \
+	  $(PROVENANCE) -statement $(STAGE).provenance.json -signature $(STAGE).sig -key "$$(openssl pkey -in "$(KEY)" -pubout -outform DER | base64 -w0)" > $(RELEASE)/touchdown.intoto.jsonl; }
+	@mv $(STAGE).provenance.json $(RELEASE)/touchdown.provenance.json && rm -f $(STAGE).pae $(STAGE).sig
 	@cd $(RELEASE) && find . -type f ! -name 'SHA256SUMS*' -printf '%P\n' | LC_ALL=C sort | xargs sha256sum > SHA256SUMS && cat SHA256SUMS
 	@[ -z "$(KEY)" ] || { openssl pkeyutl -sign -rawin -inkey "$(KEY)" -in $(RELEASE)/SHA256SUMS -out $(RELEASE)/SHA256SUMS.sig && echo "SHA256SUMS.sig is signed with $(KEY)"; }
 

@@ -90,7 +90,7 @@ func (t *Trust) Key(id string) (p PublicKey, ok bool) {
 
 // Envelope puts a payload with its signature into a DSSE envelope: one line of JSON.
 func (k SigningKey) Envelope(payloadType string, payload []byte) ([]byte, error) {
-	return envelope(payloadType, payload, Signature{k.ID(), k.Signature(payloadType, payload)})
+	return Enclose(payloadType, payload, Signature{k.ID(), k.Signature(payloadType, payload)})
 }
 
 // Countersign adds a second signature to an envelope that SigningKey.Envelope wrote with another key.
@@ -104,10 +104,11 @@ func (k SigningKey) Countersign(payloadType string, text []byte) ([]byte, error)
 	case p.Signatures[0].KeyID == k.ID():
 		return nil, errors.New("the first signature is of the same key")
 	}
-	return envelope(payloadType, p.Payload, p.Signatures[0], Signature{k.ID(), k.Signature(payloadType, p.Payload)})
+	return Enclose(payloadType, p.Payload, p.Signatures[0], Signature{k.ID(), k.Signature(payloadType, p.Payload)})
 }
 
-func envelope(payloadType string, payload []byte, signatures ...Signature) ([]byte, error) {
+// Enclose is the envelope of a payload and of signatures of it that were made elsewhere. It does not check them.
+func Enclose(payloadType string, payload []byte, signatures ...Signature) ([]byte, error) {
 	e := dsse.Envelope{PayloadType: payloadType, Payload: base64.StdEncoding.EncodeToString(payload)}
 	for _, s := range signatures {
 		e.Signatures = append(e.Signatures, dsse.Signature{KeyID: s.KeyID, Sig: base64.StdEncoding.EncodeToString(s.Bytes)})
@@ -156,7 +157,7 @@ func OpenAs(payloadType string, text []byte) (*Parcel, error) {
 	if len(p.Signatures) == 2 && p.Signatures[0].KeyID == p.Signatures[1].KeyID {
 		return nil, errors.New("both signatures are of one key")
 	}
-	again, err := envelope(payloadType, payload, p.Signatures...)
+	again, err := Enclose(payloadType, payload, p.Signatures...)
 	if err != nil || !bytes.Equal(again, text) {
 		return nil, errors.New("it is not written as Touchdown writes it")
 	}

@@ -31,7 +31,10 @@ func readDocument(text []byte, macs map[string]string) (document, *state, error)
 		return nil, nil, err
 	}
 	view, err := d.view()
-	return d, view, err
+	if err != nil {
+		return nil, nil, err
+	}
+	return d, view, view.stacked()
 }
 
 // atLine finds the line number in an error of the YAML library, whose other words can quote the document, a line number in it too.

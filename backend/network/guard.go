@@ -114,6 +114,9 @@ func (c *changes) routing(p *Plan, want, live *state) error {
 	}
 	own := ownSubnets(want, live)
 	for _, r := range list {
+		if r.Table == localTable && r.State != "absent" {
+			return message.Failed(message.T("has a route in the table of the node's own addresses (255), which goes before all others"))
+		}
 		if r.drops() {
 			if err := r.harmless(p.reserved(), own); err != nil {
 				return err

@@ -21,8 +21,11 @@ const Bridge = "br-ex"
 // gives when nobody sets one (100 for a plain port).
 const metric = 48
 
-// mainTable is the kernel's main routing table.
-const mainTable = 254
+// The kernel's own routing tables (linux/rtnetlink.h): the main one, and that of the node's own addresses, which is asked first.
+const (
+	mainTable  = 254
+	localTable = 255
+)
 
 // Network is the network of one machine.
 type Network struct {

@@ -72,13 +72,13 @@ func (s *state) carrier() string {
 		}
 	}
 	for _, i := range s.Interfaces {
-		if i.IPv4 != nil && isSet(i.IPv4.DHCP) || i.IPv6 != nil && (isSet(i.IPv6.DHCP) || isSet(i.IPv6.Autoconf)) {
+		if i.up() && (i.IPv4 != nil && i.IPv4.automatic() || i.IPv6 != nil && i.IPv6.automatic()) {
 			return i.Name
 		}
 	}
 	var addressed []string
 	for _, i := range s.Interfaces {
-		if i.State != "absent" && (i.IPv4 != nil && len(i.IPv4.Address) > 0 || i.IPv6 != nil && len(i.IPv6.Address) > 0) {
+		if i.up() && (i.IPv4.addressed() || i.IPv6.addressed()) {
 			addressed = append(addressed, i.Name)
 		}
 	}

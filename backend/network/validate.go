@@ -194,7 +194,7 @@ func (f *faults) address(path, text string, six bool) (netip.Addr, bool) {
 		f.add(path, message.T("is missing"))
 	case err != nil || addr.Zone() != "" || addr.Is4In6() || addr.Is6() != six:
 		f.add(path, message.F("%q is no %s address", text, kind))
-	case addr.IsMulticast() || addr.IsLoopback() || addr.IsUnspecified():
+	case addr.IsMulticast() || addr.IsLoopback() || addr.IsUnspecified() || addr.Is4() && (addr.As4()[0] == 0 || addr.As4()[0] >= 240): // RFC 1122, 3.2.1.3
 		f.add(path, message.F("%s cannot be the address of a machine", addr))
 	default:
 		return addr, true

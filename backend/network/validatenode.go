@@ -45,6 +45,7 @@ func (f *faults) mtu(path string, what message.Text, mtu int, below bool) {
 func (f *faults) server(path, text string, before []string, own ...string) (netip.Addr, bool) {
 	addr, err := netip.ParseAddr(text)
 	addr = addr.Unmap()
+	is := func(other string) bool { return sameAddress(other, addr.String()) }
 	switch {
 	case len(before) == maxServers:
 		f.add(path, message.F("there are more than %d name servers; at most %d are asked", maxServers, maxServers))
@@ -53,9 +54,9 @@ func (f *faults) server(path, text string, before []string, own ...string) (neti
 		f.add(path, message.F("%q is no address; a name server is given by its address", text))
 	case addr.IsUnspecified() || addr.IsMulticast() || addr.IsLoopback() || addr.IsLinkLocalUnicast():
 		f.add(path, message.F("%s cannot be a name server's address", addr))
-	case slices.Contains(own, addr.String()) || slices.Contains(f.s.Own, addr):
+	case slices.ContainsFunc(own, is) || slices.Contains(f.s.Own, addr):
 		f.add(path, message.F("%s is this node; it would ask itself for ever", addr))
-	case slices.Contains(before, text):
+	case slices.ContainsFunc(before, is):
 		f.add(path, message.F("%s is there twice", text))
 	default:
 		return addr, f.outside(path, addr)

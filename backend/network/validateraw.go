@@ -2,6 +2,8 @@ package network
 
 import (
 	"context"
+	"net"
+	"net/netip"
 	"slices"
 
 	"touchdown/backend/message"
@@ -45,6 +47,7 @@ func (f *faults) networks(path string, d document, view *state) {
 	var own []string
 	for _, i := range view.Interfaces {
 		f.mtu(path, message.F("the MTU of %s", i.Name), i.MTU, slices.Contains(below, i.Name))
+		f.link(path, i)
 		for _, fam := range []*family{i.IPv4, i.IPv6} {
 			if fam == nil {
 				continue
@@ -60,6 +63,7 @@ func (f *faults) networks(path string, d document, view *state) {
 			f.server(path, text, view.DNS.Config.Server[:n], own...)
 		}
 	}
+	f.gateways(path, view, own)
 	for _, kind := range []string{"routes", "route-rules"} {
 		for _, r := range d.list(kind, "config") {
 			for _, key := range []string{"destination", "ip-from", "ip-to"} {
@@ -71,6 +75,35 @@ func (f *faults) networks(path string, d document, view *state) {
 					f.add(path, message.Detail(err))
 				}
 			}
+		}
+	}
+}
+
+// link judges what an interface of a document is.
+func (f *faults) link(path string, i iface) {
+	if made := i.VLAN != nil || i.Bond != nil; made && slices.ContainsFunc(f.facts.Ports, func(p Port) bool { return p.Name == i.Name }) {
+		f.add(path, message.F("has a VLAN or a bond %s, and a port of this machine is called so", i.Name))
+	}
+	if i.VLAN != nil && (i.VLAN.ID < 0 || i.VLAN.ID > 4094) {
+		f.add(path, message.F("the number of the VLAN %s is out of range; it can be 1 to 4094", i.Name))
+	}
+	if mac, err := net.ParseMAC(i.MAC); err == nil && (mac[0]&1 == 1 || slices.Max(mac) == 0) {
+		f.add(path, message.F("gives %s a MAC address that no port can have", i.Name))
+	}
+}
+
+// gateways wants a next hop to be another machine.
+func (f *faults) gateways(path string, view *state, own []string) {
+	if view.Routes == nil {
+		return
+	}
+	for _, r := range view.Routes.Config {
+		gateway, err := netip.ParseAddr(r.Gateway)
+		if r.State == "absent" || err != nil {
+			continue
+		}
+		if slices.Contains(f.s.Own, gateway) || slices.ContainsFunc(own, func(text string) bool { return sameAddress(text, r.Gateway) }) {
+			f.add(path, message.F("%s is the node's own address; the gateway is the router", gateway))
 		}
 	}
 }

@@ -13,8 +13,9 @@ import (
 
 	"touchdown/backend/problem"
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 // applyFlags are what `touchdown apply` is told.
@@ -71,15 +72,15 @@ func (f *applyFlags) apply(cmd *cobra.Command, cfg *site.Config, source string) 
 	for _, path := range cfg.Paths() {
 		values[path], _ = cfg.Get(path)
 	}
-	return f.work(cmd, answers{give: func(ctx context.Context, session engine.Session, pen string) error {
-		return session.Load(ctx, pen, values, source)
+	return f.work(cmd, answers{give: func(ctx context.Context, engine session.Session, pen string) error {
+		return engine.Load(ctx, pen, values, source)
 	}})
 }
 
 // answers are what a headless run gives to the engine.
 type answers struct {
-	may  func(*engine.Snapshot) error // why this node cannot take them, before it is touched; nil: any can
-	give func(ctx context.Context, session engine.Session, pen string) error
+	may  func(*view.Snapshot) error // why this node cannot take them, before it is touched; nil: any can
+	give func(ctx context.Context, engine session.Session, pen string) error
 }
 
 // work has an engine do what the answers say, and follows the work to its end.
@@ -88,14 +89,14 @@ func (f *applyFlags) work(cmd *cobra.Command, given answers) error {
 	if err != nil {
 		return err
 	}
-	session, closeSession, err := f.session()
+	engine, closeSession, err := f.session()
 	if err != nil {
 		return err
 	}
-	if err := f.wake(cmd.Context(), complaints(cmd), session); errors.Is(err, engine.ErrNoEngine) {
+	if err := f.wake(cmd.Context(), complaints(cmd), engine); errors.Is(err, session.ErrNoEngine) {
 		return errors.Join(noEngine(err), closeSession())
 	}
-	a := &applying{flags: f, answers: given, cmd: cmd, session: session, json: asJSON}
+	a := &applying{flags: f, answers: given, cmd: cmd, session: engine, json: asJSON}
 	return errors.Join(explainClient(a.apply(cmd.Context())), closeSession())
 }
 
@@ -104,7 +105,7 @@ type applying struct {
 	flags   *applyFlags
 	answers answers
 	cmd     *cobra.Command
-	session engine.Session
+	session session.Session
 	json    bool
 	pen     string
 }
@@ -123,7 +124,7 @@ func (a *applying) apply(ctx context.Context) (err error) {
 	if err != nil || a.flags.dryRun {
 		return err
 	}
-	start := engine.Action{Verb: engine.Start, Fingerprint: review.Fingerprint, Unattended: true}
+	start := session.Action{Verb: session.Start, Fingerprint: review.Fingerprint, Unattended: true}
 	if err := a.session.Do(ctx, a.pen, start); err != nil {
 		return err
 	}
@@ -134,12 +135,12 @@ func (a *applying) apply(ctx context.Context) (err error) {
 }
 
 // review gives the answers to the engine and prints what it would do. It returns the number of the last event.
-func (a *applying) review(ctx context.Context) (*engine.ReviewView, uint64, error) {
+func (a *applying) review(ctx context.Context) (*view.Review, uint64, error) {
 	snapshot, err := a.session.Snapshot(ctx)
 	if err != nil {
 		return nil, 0, err
 	}
-	if p := snapshot.Problem; p != nil && p.Code == engine.RecordsLost && !a.flags.afterLoss {
+	if p := snapshot.Problem; p != nil && p.Code == view.RecordsLost && !a.flags.afterLoss {
 		return nil, 0, &problem.Problem{
 			Code: p.Code, Summary: p.Summary, Err: errors.New(p.Detail.String()),
 			Fix: message.T("Look at the node (touchdown status). Continue at a console, start over with `touchdown apply --after-loss`, or put everything back with `touchdown undo`."),
@@ -151,21 +152,21 @@ func (a *applying) review(ctx context.Context) (*engine.ReviewView, uint64, erro
 		}
 	}
 	if snapshot.Locked && a.flags.node != "" {
-		if err := a.session.Do(ctx, a.pen, engine.Action{Verb: engine.Unlock, Value: a.flags.node}); err != nil {
+		if err := a.session.Do(ctx, a.pen, session.Action{Verb: session.Unlock, Value: a.flags.node}); err != nil {
 			return nil, 0, err
 		}
 	}
 	switch snapshot.State {
-	case engine.Inspecting, engine.Collecting:
+	case view.Inspecting, view.Collecting:
 	default:
-		if err := a.session.Do(ctx, a.pen, engine.Action{Verb: engine.Edit}); err != nil {
+		if err := a.session.Do(ctx, a.pen, session.Action{Verb: session.Edit}); err != nil {
 			return nil, 0, err
 		}
 	}
 	if err := a.answers.give(ctx, a.session, a.pen); err != nil {
 		return nil, 0, err
 	}
-	if err := a.session.Do(ctx, a.pen, engine.Action{Verb: engine.Inspect}); err != nil {
+	if err := a.session.Do(ctx, a.pen, session.Action{Verb: session.Inspect}); err != nil {
 		return nil, 0, err
 	}
 	if snapshot, err = a.session.Snapshot(ctx); err != nil {
@@ -174,20 +175,20 @@ func (a *applying) review(ctx context.Context) (*engine.ReviewView, uint64, erro
 	if err := a.waive(ctx, snapshot); err != nil {
 		return nil, 0, err
 	}
-	if err := a.session.Do(ctx, a.pen, engine.Action{Verb: engine.Review}); err != nil {
+	if err := a.session.Do(ctx, a.pen, session.Action{Verb: session.Review}); err != nil {
 		return nil, 0, err
 	}
 	if snapshot, err = a.session.Snapshot(ctx); err != nil {
 		return nil, 0, err
 	}
 	if snapshot.Review == nil {
-		return nil, 0, fmt.Errorf("%w: an answer was changed at another console", engine.ErrState)
+		return nil, 0, fmt.Errorf("%w: an answer was changed at another console", session.ErrState)
 	}
 	return snapshot.Review, snapshot.Seq, a.printReview(snapshot.Review)
 }
 
 // printReview prints the plan; what stands against the start is the error.
-func (a *applying) printReview(r *engine.ReviewView) error {
+func (a *applying) printReview(r *view.Review) error {
 	inJSON := a.json && a.flags.dryRun
 	if inJSON {
 		if err := printJSON(a.cmd, r); err != nil {
@@ -204,7 +205,7 @@ func (a *applying) printReview(r *engine.ReviewView) error {
 }
 
 // waive passes on the waivers of the command line.
-func (a *applying) waive(ctx context.Context, snapshot *engine.Snapshot) error {
+func (a *applying) waive(ctx context.Context, snapshot *view.Snapshot) error {
 	for _, w := range a.flags.waive {
 		id, reason, ok := strings.Cut(w, "=")
 		if !ok || a.flags.by == "" {
@@ -214,7 +215,7 @@ func (a *applying) waive(ctx context.Context, snapshot *engine.Snapshot) error {
 		if step == "" {
 			continue // it passed, or is not among the checks of this machine
 		}
-		action := engine.Action{Verb: engine.Waive, Step: step, Check: id, By: a.flags.by, Reason: reason}
+		action := session.Action{Verb: session.Waive, Step: step, Check: id, By: a.flags.by, Reason: reason}
 		if err := a.session.Do(ctx, a.pen, action); err != nil {
 			return err
 		}
@@ -223,7 +224,7 @@ func (a *applying) waive(ctx context.Context, snapshot *engine.Snapshot) error {
 }
 
 // stepOfCheck finds the step whose check of that ID did not pass.
-func stepOfCheck(s *engine.Snapshot, id string) string {
+func stepOfCheck(s *view.Snapshot, id string) string {
 	for _, stage := range s.Stages {
 		for _, step := range stage.Steps {
 			for _, c := range step.Checks {
@@ -268,7 +269,7 @@ func (a *applying) ended(ctx context.Context, read uint64) error {
 		return err
 	}
 	switch snapshot.State {
-	case engine.Working, engine.InQuestion, engine.UndoingAll:
+	case view.Working, view.InQuestion, view.UndoingAll:
 		return nil
 	}
 	if snapshot.Seq > read {
@@ -284,11 +285,11 @@ func (a *applying) end(ctx context.Context) error {
 		return err
 	}
 	switch {
-	case snapshot.State == engine.IsDone && !a.json:
-		return exportFrom(ctx, a.cmd, a.session, engine.ReportText)
-	case snapshot.State == engine.IsDone:
+	case snapshot.State == view.IsDone && !a.json:
+		return exportFrom(ctx, a.cmd, a.session, session.ReportText)
+	case snapshot.State == view.IsDone:
 		return nil
-	case snapshot.Problem != nil && snapshot.Problem.Code == engine.RebootRefused:
+	case snapshot.Problem != nil && snapshot.Problem.Code == view.RebootRefused:
 		return &exitError{code: exitReboot, quiet: true, err: errors.New(snapshot.Problem.Summary.String())}
 	}
 	return &exitError{code: exitFailed, quiet: true, err: fmt.Errorf("ended as %s", snapshot.State)}

@@ -13,8 +13,9 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 // maxChain is the most that is read of a certificate with its chain, or of a key. A chain of ten certificates has some 20 KiB. Chosen.
@@ -93,11 +94,11 @@ func (r *replacing) run(cmd *cobra.Command) error {
 		return usage(errors.New("give --api-cert and --api-key, --ingress-cert and --ingress-key, or all of them"))
 	}
 	a := answers{
-		may: func(s *engine.Snapshot) error { return mayReplace(s, given) },
-		give: func(ctx context.Context, session engine.Session, pen string) error {
+		may: func(s *view.Snapshot) error { return mayReplace(s, given) },
+		give: func(ctx context.Context, engine session.Session, pen string) error {
 			for _, f := range r.certs {
 				if text, ok := given[f.path]; ok {
-					if err := session.Set(ctx, pen, f.path, text); err != nil {
+					if err := engine.Set(ctx, pen, f.path, text); err != nil {
 						return err
 					}
 				}
@@ -131,8 +132,8 @@ func (r *replacing) try(cmd *cobra.Command, a answers) error {
 }
 
 // mayReplace tells why a node cannot take these certificates.
-func mayReplace(s *engine.Snapshot, given map[string]string) error {
-	if s.Life != engine.LifeLanded && s.Life != engine.LifeMoving {
+func mayReplace(s *view.Snapshot, given map[string]string) error {
+	if s.Life != view.LifeLanded && s.Life != view.LifeMoving {
 		return &problem.Problem{
 			Code: "CRT-LAND", Summary: message.T("This node has not landed: it has no certificates to replace."),
 			Fix: message.T("Give the certificates with the site config, or at the console."),

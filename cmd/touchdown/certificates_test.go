@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"touchdown/backend/problem"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // TestCertificatesReplaceNeedsPairs: what is wrong with the command line is told before an engine is asked.
@@ -38,12 +39,12 @@ func TestCertificatesReplaceNeedsPairs(t *testing.T) {
 
 // untouched is an engine of a node in some age of its life, which must not be asked for anything.
 type untouched struct {
-	engine.Session
+	session.Session
 	life string
 }
 
-func (u untouched) Snapshot(context.Context) (*engine.Snapshot, error) {
-	return &engine.Snapshot{Life: u.life, Cluster: "shop.example.org", State: engine.IsDone, Locked: true}, nil
+func (u untouched) Snapshot(context.Context) (*view.Snapshot, error) {
+	return &view.Snapshot{Life: u.life, Cluster: "shop.example.org", State: view.IsDone, Locked: true}, nil
 }
 
 // TestCertificatesAreJudgedFirst: on a node that has not landed, and with a certificate that does not fit, nothing is done.
@@ -67,7 +68,7 @@ func TestCertificatesAreJudgedFirst(t *testing.T) {
 			t.Errorf("%s: the key shows", name)
 		}
 	}
-	a := &applying{flags: &applyFlags{node: "sno"}, session: untouched{life: "armed"}, answers: answers{may: func(s *engine.Snapshot) error { return mayReplace(s, nil) }}}
+	a := &applying{flags: &applyFlags{node: "sno"}, session: untouched{life: "armed"}, answers: answers{may: func(s *view.Snapshot) error { return mayReplace(s, nil) }}}
 	if _, _, err := a.review(t.Context()); problem.From(err).Code != "CRT-LAND" {
 		t.Errorf("%v", err)
 	}

@@ -24,7 +24,7 @@ import (
 
 	"touchdown/backend/kube"
 	"touchdown/backend/report"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 	"touchdown/test/bench"
 	"touchdown/test/wait"
 )
@@ -303,4 +303,4 @@ func (n *node) journal() []string {
 func b64(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }
 
 // landing is a job that runs to its end while the test looks on.
-func landing(s *engine.Snapshot) bool { return s.State == engine.Working }
+func landing(s *view.Snapshot) bool { return s.State == view.Working }

@@ -14,7 +14,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/keyboard"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
 	"touchdown/tui"
 )
 
@@ -49,11 +49,11 @@ func (c *common) console(cmd *cobra.Command) error {
 	if !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stdout.Fd())) {
 		return usage(errors.New("the console needs a terminal; use `touchdown apply -f FILE` without one"))
 	}
-	session, closeSession, err := c.session()
+	engine, closeSession, err := c.session()
 	if err != nil {
 		return err
 	}
-	if awake, err := c.wakeForPerson(cmd.Context(), session); !awake {
+	if awake, err := c.wakeForPerson(cmd.Context(), engine); !awake {
 		return errors.Join(err, closeSession())
 	}
 	letGo()
@@ -64,7 +64,7 @@ func (c *common) console(cmd *cobra.Command) error {
 	if keyboard.At(options.Name) {
 		options.Keyboard = keyboard.Machine{Host: host.Open(host.Options{Root: c.hooks.root, Log: slog.New(slog.DiscardHandler)})}
 	}
-	err = tui.Run(cmd.Context(), session, options)
+	err = tui.Run(cmd.Context(), engine, options)
 	if errors.Is(err, tui.ErrHungUp) || len(hangUps) > 0 { // normal on a serial line; nobody is there to be told
 		_ = closeSession()
 		return &exitError{code: exitHungUp, quiet: true, err: tui.ErrHungUp}
@@ -77,9 +77,9 @@ func explainClient(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.Is(err, engine.ErrNoEngine):
+	case errors.Is(err, session.ErrNoEngine):
 		return noEngine(err)
-	case errors.Is(err, engine.ErrPenHeld):
+	case errors.Is(err, session.ErrPenHeld):
 		return fmt.Errorf("%w; add --force to take it over", err)
 	}
 	return err

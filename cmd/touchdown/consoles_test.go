@@ -16,7 +16,7 @@ import (
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/wire"
 	"touchdown/test/wait"
 )
 
@@ -57,7 +57,7 @@ func (m *machine) engine() *exec.Cmd {
 	}
 	m.t.Cleanup(func() { end(cmd) })
 	wait.Until(m.t, "the engine", func(ctx context.Context) error {
-		_, err := engine.Dial(m.socket()).Snapshot(ctx)
+		_, err := wire.Dial(m.socket()).Snapshot(ctx)
 		return err
 	})
 	return cmd
@@ -140,7 +140,7 @@ func TestConsolesComeAndGo(t *testing.T) {
 		left.shows(t, "Leave this console?")
 		end(left.cmd)
 		wait.Until(t, "control to be free", func(ctx context.Context) error {
-			s, err := engine.Dial(m.socket()).Snapshot(ctx)
+			s, err := wire.Dial(m.socket()).Snapshot(ctx)
 			if err == nil && s.Pen.Holder != "" {
 				err = errors.New(s.Pen.Holder)
 			}
@@ -164,7 +164,7 @@ func TestKilledWhileTyping(t *testing.T) {
 	taken, onItsWay := map[string]string{}, map[string]string{}
 	for n := range kills {
 		owner := m.engine()
-		client := engine.Dial(m.socket())
+		client := wire.Dial(m.socket())
 		m.holds(client, taken, onItsWay)
 		pen, err := client.TakePen(t.Context(), "tty1", true)
 		if err != nil {
@@ -198,7 +198,7 @@ func answer(random *rand.Rand, n, i int) (path, value string) {
 }
 
 // holds compares the answers of an engine that has just started.
-func (m *machine) holds(client *engine.Client, taken, onItsWay map[string]string) {
+func (m *machine) holds(client *wire.Client, taken, onItsWay map[string]string) {
 	m.t.Helper()
 	s, err := client.Snapshot(m.t.Context())
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 	"touchdown/test/wait"
 )
 
@@ -114,11 +115,11 @@ func (n *node) dies(r *run) bool {
 		switch {
 		case err != nil:
 			return err
-		case s.State == engine.IsDone:
+		case s.State == view.IsDone:
 			return nil
-		case s.State == engine.HasFailed:
+		case s.State == view.HasFailed:
 			return wait.Final(fmt.Errorf("the job failed at %s: %+v", s.Current, s.Problem))
-		case s.State == engine.Collecting && asked == nil:
+		case s.State == view.Collecting && asked == nil:
 			asked = n.command(shop, "--force")
 			if err := asked.Start(); err != nil {
 				n.t.Fatal(err)
@@ -136,7 +137,7 @@ func (n *node) dies(r *run) bool {
 // undo puts everything back and compares it to the byte.
 func (n *node) undo(before map[string]string) {
 	n.t.Helper()
-	n.act(engine.Action{Verb: engine.Undo})
-	n.is(engine.IsUndone, n.ends())
+	n.act(session.Action{Verb: session.Undo})
+	n.is(view.IsUndone, n.ends())
 	same(n.t, before, n.specs())
 }

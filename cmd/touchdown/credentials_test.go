@@ -14,8 +14,9 @@ import (
 	"github.com/creack/pty"
 
 	"touchdown/backend/message"
-	"touchdown/steps/engine"
 	"touchdown/steps/handout"
+	"touchdown/steps/session"
+	"touchdown/steps/wire"
 )
 
 // counter is an engine of a landed node that gives a login, and counts who holds control.
@@ -42,12 +43,12 @@ func (c *counter) Give(_ context.Context, _ string, ask handout.Ask) (*handout.L
 }
 
 // served runs a command against an engine and returns its exit code and what it printed beside its result.
-func served(t *testing.T, session engine.Session, out io.Writer, args ...string) (int, string) {
+func served(t *testing.T, engine session.Session, out io.Writer, args ...string) (int, string) {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "s")
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- engine.Serve(ctx, session, socket) }()
+	go func() { ended <- wire.Serve(ctx, engine, socket) }()
 	defer func() { stop(); <-ended }()
 	listens(t, socket)
 	var complaints bytes.Buffer

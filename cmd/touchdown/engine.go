@@ -27,7 +27,10 @@ import (
 	"touchdown/backend/media"
 	"touchdown/steps"
 	"touchdown/steps/engine"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
+	"touchdown/steps/wire"
 )
 
 const (
@@ -84,7 +87,7 @@ func (f *engineFlags) serve(ctx context.Context, socket string, h hooks) error {
 		return err
 	}
 	letGo()
-	return errors.Join(engine.Serve(ctx, e, socket), closeEngine())
+	return errors.Join(wire.Serve(ctx, e, socket), closeEngine())
 }
 
 // open starts an engine on the machine that the flags name.
@@ -111,14 +114,14 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("finding this program: %w", err), out.Close())
 	}
-	dir, name, list := f.state, engine.ListSite, steps.Site
+	dir, name, list := f.state, view.ListSite, steps.Site
 	if factory.OnLine(node.Host) {
-		dir, name, list = f.factoryState(), engine.ListFactory, steps.Factory
+		dir, name, list = f.factoryState(), view.ListFactory, steps.Factory
 	}
 	nodeNet, pace := steps.NewNodeNetwork(node), 1.
 	var watcher *media.Watcher
 	var outbox *delivery.Outbox
-	if name == engine.ListSite {
+	if name == view.ListSite {
 		outbox = delivery.Open(delivery.Options{Host: node.Host, Folder: layout.Outbox, Version: version, Log: log, Now: node.Now})
 		watcher = f.watcher(node.Host)
 		pace = (&steps.FactoryReport{Dir: f.factoryState()}).Pace()
@@ -255,7 +258,7 @@ func (w maskedWriter) Write(record []byte) (int, error) {
 }
 
 // session returns the engine's client, or with --local an engine of this process.
-func (c *connection) session() (engine.Session, func() error, error) {
+func (c *connection) session() (session.Session, func() error, error) {
 	if !c.local {
 		return c.client(), func() error { return nil }, nil
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
 	"touchdown/steps/schema"
+	"touchdown/steps/session"
 )
 
 func eventsCommand(c *common) *cobra.Command {
@@ -41,15 +41,15 @@ its schema. Who was cut off goes on with --from N, the seq of the last event tha
 var errEnough = errors.New("enough")
 
 func (c *connection) events(cmd *cobra.Command, follow bool, from uint64, asJSON bool) error {
-	session := c.client()
-	snapshot, err := session.Snapshot(cmd.Context())
+	engine := c.client()
+	snapshot, err := engine.Snapshot(cmd.Context())
 	if err != nil {
 		return explainClient(err)
 	}
 	if !follow && snapshot.Seq <= from {
 		return nil
 	}
-	return explainClient(followed(cmd.Context(), cmd, session, "", from, func(events []steps.Event) error {
+	return explainClient(followed(cmd.Context(), cmd, engine, "", from, func(events []steps.Event) error {
 		for _, e := range events {
 			if err := printEvent(cmd, e, asJSON); err != nil {
 				return err
@@ -64,9 +64,9 @@ func (c *connection) events(cmd *cobra.Command, follow bool, from uint64, asJSON
 
 // followed reads the events after the one numbered from, until each returns errEnough or another error, or ctx ends, which is none. An
 // engine that is started again is found again.
-func followed(ctx context.Context, cmd *cobra.Command, session engine.Session, pen string, from uint64, each func([]steps.Event) error) error {
+func followed(ctx context.Context, cmd *cobra.Command, engine session.Session, pen string, from uint64, each func([]steps.Event) error) error {
 	for told := false; ; {
-		err := session.Events(ctx, pen, from, func(events []steps.Event) error {
+		err := engine.Events(ctx, pen, from, func(events []steps.Event) error {
 			if len(events) > 0 {
 				from, told = events[len(events)-1].Seq, false
 			}
@@ -75,7 +75,7 @@ func followed(ctx context.Context, cmd *cobra.Command, session engine.Session, p
 		if errors.Is(err, errEnough) || ctx.Err() != nil {
 			return nil
 		}
-		if !errors.Is(err, engine.ErrNoEngine) {
+		if !errors.Is(err, session.ErrNoEngine) {
 			return err
 		}
 		if !told { // a reboot takes minutes

@@ -17,8 +17,9 @@ import (
 	"touchdown/backend/kubelet"
 	"touchdown/backend/ledger"
 	"touchdown/backend/media"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 // factoryFlags are what `touchdown factory` is told.
@@ -252,21 +253,21 @@ func (f *factoryFlags) open(cmd *cobra.Command, machine *host.Machine) error {
 
 // again lets the list begin again where it came to its end: what the node was sealed with says nothing of what it is now.
 func (f *factoryFlags) again(ctx context.Context) error {
-	session, closeSession, err := f.session()
+	engine, closeSession, err := f.session()
 	if err != nil {
 		return err
 	}
-	return errors.Join(explainClient(beginAgain(ctx, session)), closeSession())
+	return errors.Join(explainClient(beginAgain(ctx, engine)), closeSession())
 }
 
-func beginAgain(ctx context.Context, session engine.Session) error {
-	s, err := session.Snapshot(ctx)
-	if err != nil || s.State != engine.IsDone {
+func beginAgain(ctx context.Context, engine session.Session) error {
+	s, err := engine.Snapshot(ctx)
+	if err != nil || s.State != view.IsDone {
 		return err
 	}
-	pen, err := session.TakePen(ctx, consoleName(), true)
+	pen, err := engine.TakePen(ctx, consoleName(), true)
 	if err != nil {
 		return err
 	}
-	return errors.Join(session.Do(ctx, pen, engine.Action{Verb: engine.Edit}), session.ReleasePen(ctx, pen))
+	return errors.Join(engine.Do(ctx, pen, session.Action{Verb: session.Edit}), engine.ReleasePen(ctx, pen))
 }

@@ -19,6 +19,8 @@ import (
 	"touchdown/backend/problem"
 	"touchdown/steps/aside"
 	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // bringBack takes a node that was at a site back to the bench line: it undoes what can be undone, sets the records of that job aside and
@@ -90,14 +92,14 @@ func (f *factoryFlags) undoLanding(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	session, closeSession, err := f.session()
+	engine, closeSession, err := f.session()
 	if err != nil {
 		return err
 	}
-	if err := f.wake(cmd.Context(), complaints(cmd), session); errors.Is(err, engine.ErrNoEngine) {
+	if err := f.wake(cmd.Context(), complaints(cmd), engine); errors.Is(err, session.ErrNoEngine) {
 		return errors.Join(noEngine(err), closeSession())
 	}
-	a := &applying{flags: &f.applyFlags, cmd: cmd, session: session, json: asJSON}
+	a := &applying{flags: &f.applyFlags, cmd: cmd, session: engine, json: asJSON}
 	return errors.Join(explainClient(f.undoWhatCanBe(a)), closeSession())
 }
 
@@ -111,7 +113,7 @@ func (f *factoryFlags) undoWhatCanBe(a *applying) error {
 	case s.HandedOver:
 		fmt.Fprintln(complaints(a.cmd), "the hand-over was accepted, so nothing can be undone: the cluster keeps the names and the network of its site until it lands again")
 		return nil
-	case s.State != engine.IsDone && s.State != engine.HasFailed && s.State != engine.UndoingAll:
+	case s.State != view.IsDone && s.State != view.HasFailed && s.State != view.UndoingAll:
 		return nil // there is nothing to undo, or work is under way, which is refused below
 	case s.Locked:
 		if err := f.unlock(a, s.Hostname); err != nil {
@@ -135,7 +137,7 @@ func (f *factoryFlags) unlock(a *applying, hostname string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.session.Do(a.cmd.Context(), pen, engine.Action{Verb: engine.Unlock, Value: hostname}), a.session.ReleasePen(a.cmd.Context(), pen))
+	return errors.Join(a.session.Do(a.cmd.Context(), pen, session.Action{Verb: session.Unlock, Value: hostname}), a.session.ReleasePen(a.cmd.Context(), pen))
 }
 
 // engineStops is how often an engine is stopped: a console starts it again where none answers.

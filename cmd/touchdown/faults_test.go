@@ -13,7 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 	"touchdown/test/bench"
 )
 
@@ -35,7 +36,7 @@ func (n *node) begins(site string) *exec.Cmd {
 func (n *node) fails(step string, says ...string) {
 	n.t.Helper()
 	s := n.ends()
-	n.is(engine.HasFailed, s)
+	n.is(view.HasFailed, s)
 	p := s.Problem
 	if p == nil || p.Summary.String() == "" || p.Fix.String() == "" || p.Code == "" || len(p.Code) > 8 {
 		n.t.Fatalf("the problem tells too little: %+v", p)
@@ -82,10 +83,10 @@ func TestARoughDay(t *testing.T) {
 	if info, err := os.Stat(n.socket()); err != nil || info.Mode() != os.ModeSocket|0o600 {
 		t.Errorf("the socket is %v, %v", info.Mode(), err)
 	}
-	if s := n.lives(); s.State != engine.Working {
+	if s := n.lives(); s.State != view.Working {
 		t.Errorf("after the client's end the job is %s", s.State)
 	}
-	n.is(engine.IsDone, n.ends())
+	n.is(view.IsDone, n.ends())
 	if took := time.Since(away); took < time.Minute {
 		t.Errorf("the job ended after %s without its API", took)
 	}
@@ -99,7 +100,7 @@ func (n *node) penPasses() {
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	if _, err := two.TakePen(ctx, "two", false); !errors.Is(err, engine.ErrPenHeld) || !strings.Contains(err.Error(), "one") {
+	if _, err := two.TakePen(ctx, "two", false); !errors.Is(err, session.ErrPenHeld) || !strings.Contains(err.Error(), "one") {
 		n.t.Errorf("control was given away: %v", err)
 	}
 	if code, out := finished(n.t, n.command(shop)); code != exitFailed || !strings.Contains(out, "--force") {
@@ -108,7 +109,7 @@ func (n *node) penPasses() {
 	if _, err := two.TakePen(ctx, "two", true); err != nil {
 		n.t.Error(err)
 	}
-	if err := one.Do(ctx, first, engine.Action{Verb: engine.Cancel}); !errors.Is(err, engine.ErrNoPen) {
+	if err := one.Do(ctx, first, session.Action{Verb: session.Cancel}); !errors.Is(err, session.ErrNoPen) {
 		n.t.Errorf("a console that lost control still writes: %v", err)
 	}
 }
@@ -138,7 +139,7 @@ func TestAFailureIsNeverADeadEnd(t *testing.T) {
 		n.fails("rollouts", "CLU-DEGR", "authentication")
 		n.repair()
 		n.act(retry)
-		n.is(engine.IsDone, n.ends())
+		n.is(view.IsDone, n.ends())
 		if met := n.lives().Met; len(met) != 3 {
 			t.Errorf("the report is told %q", met)
 		}
@@ -161,7 +162,7 @@ func TestAFailureIsNeverADeadEnd(t *testing.T) {
 		}
 		n.act(retry)
 		n.held()()
-		n.is(engine.IsDone, n.ends())
+		n.is(view.IsDone, n.ends())
 		if code, out := n.touchdown("report", "show"); code != exitOK || !strings.Contains(out, "api.shop.example.org") {
 			t.Errorf("no report after the disk was freed: %s", out)
 		}
@@ -225,7 +226,7 @@ func TestNoSecretIsReferencedBeforeItWasReadBack(t *testing.T) {
 	}
 	n.act(retry)
 	n.held()()
-	n.is(engine.IsDone, n.ends())
+	n.is(view.IsDone, n.ends())
 	if err := n.trusted("api.shop.example.org", "6443"); err != nil {
 		t.Error(err)
 	}
@@ -249,20 +250,20 @@ func TestNothingChangesBeforeTheReview(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	start := engine.Action{Verb: engine.Start, Fingerprint: "0123"}
-	if err := c.Do(ctx, pen, start); !errors.Is(err, engine.ErrState) {
+	start := session.Action{Verb: session.Start, Fingerprint: "0123"}
+	if err := c.Do(ctx, pen, start); !errors.Is(err, session.ErrState) {
 		t.Errorf("a start without a review: %v", err)
 	}
-	for _, verb := range []engine.Verb{engine.Inspect, engine.Review} {
-		if err := c.Do(ctx, pen, engine.Action{Verb: verb}); err != nil {
+	for _, verb := range []session.Verb{session.Inspect, session.Review} {
+		if err := c.Do(ctx, pen, session.Action{Verb: verb}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := c.Do(ctx, pen, start); !errors.Is(err, engine.ErrInvalid) {
+	if err := c.Do(ctx, pen, start); !errors.Is(err, session.ErrInvalid) {
 		t.Errorf("a start with another review's fingerprint: %v", err)
 	}
-	for _, verb := range []engine.Verb{engine.Retry, engine.Undo, engine.Skip, engine.HandOver} {
-		if err := c.Do(ctx, pen, engine.Action{Verb: verb}); !errors.Is(err, engine.ErrState) {
+	for _, verb := range []session.Verb{session.Retry, session.Undo, session.Skip, session.HandOver} {
+		if err := c.Do(ctx, pen, session.Action{Verb: verb}); !errors.Is(err, session.ErrState) {
 			t.Errorf("%s before the start: %v", verb, err)
 		}
 	}
@@ -291,7 +292,7 @@ func TestNothingChangesBeforeTheReview(t *testing.T) {
 		if code != exitFailed || !strings.Contains(out, "apiservers") {
 			t.Errorf("apply ended with %d:\n%s", code, out)
 		}
-		n.is(engine.IsUndone, n.lives())
+		n.is(view.IsUndone, n.lives())
 		if n.writes() < 4 {
 			t.Errorf("only %d changes: nothing was begun", n.writes())
 		}
@@ -352,13 +353,13 @@ func TestALandedNode(t *testing.T) {
 }
 
 func (n *node) locked(t *testing.T) {
-	n.act(engine.Action{Verb: engine.HandOver})
+	n.act(session.Action{Verb: session.HandOver})
 	writes, specs := n.writes(), n.specs()
 	if code, out := n.apply(strings.ReplaceAll(shop, "shop", "other")); code != exitFailed || !strings.Contains(out, "locked") {
 		t.Errorf("apply on a locked node ended with %d: %s", code, out)
 	}
-	for _, a := range []engine.Action{undo, {Verb: engine.Edit}, {Verb: engine.HandOver}} {
-		if err := n.try(a); !errors.Is(err, engine.ErrLocked) {
+	for _, a := range []session.Action{undo, {Verb: session.Edit}, {Verb: session.HandOver}} {
+		if err := n.try(a); !errors.Is(err, session.ErrLocked) {
 			t.Errorf("%s on a locked node: %v", a.Verb, err)
 		}
 	}
@@ -371,10 +372,10 @@ func (n *node) locked(t *testing.T) {
 			t.Errorf("%s after the hand-over: %v", folder, left)
 		}
 	}
-	if err := n.try(engine.Action{Verb: engine.Unlock, Value: "someone"}); !errors.Is(err, engine.ErrInvalid) {
+	if err := n.try(session.Action{Verb: session.Unlock, Value: "someone"}); !errors.Is(err, session.ErrInvalid) {
 		t.Errorf("unlocked by a wrong name: %v", err)
 	}
-	n.act(engine.Action{Verb: engine.Unlock, Value: n.lives().Hostname}, engine.Action{Verb: engine.Edit})
+	n.act(session.Action{Verb: session.Unlock, Value: n.lives().Hostname}, session.Action{Verb: session.Edit})
 }
 
 // files lists what lies below a folder of the state.

@@ -13,8 +13,8 @@ import (
 	"touchdown/backend/images/cri"
 	"touchdown/backend/progress"
 	"touchdown/steps"
-	"touchdown/steps/engine"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 func (c imageCommands) seed() *cobra.Command {
@@ -51,7 +51,7 @@ func (c imageCommands) runSeed(cmd *cobra.Command, step *steps.Images) error {
 		return err
 	}
 	err = line.list([]steps.Stage{{Steps: []steps.Step{step}}}, "").Run(cmd.Context())
-	if p, ok := errors.AsType[*steps.Problem](err); ok && p.Code == engine.ChecksFailed {
+	if p, ok := errors.AsType[*steps.Problem](err); ok && p.Code == view.ChecksFailed {
 		return errNotWhole
 	}
 	if err != nil {

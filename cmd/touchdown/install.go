@@ -17,6 +17,8 @@ import (
 	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // installCommands are the commands of the manual install; they ask the engine whether work is under way.
@@ -94,8 +96,8 @@ func (c installCommands) manualInstall(cmd *cobra.Command, dry bool) (*factory.M
 
 // idle refuses while work is under way, or may be.
 func (c installCommands) idle(ctx context.Context, cmd *cobra.Command) error {
-	session := c.client()
-	if err := c.wake(ctx, complaints(cmd), session); errors.Is(err, engine.ErrNoEngine) {
+	engine := c.client()
+	if err := c.wake(ctx, complaints(cmd), engine); errors.Is(err, session.ErrNoEngine) {
 		if _, gone := os.Stat(filepath.Join(c.engine.state, layout.JournalFile)); errors.Is(gone, os.ErrNotExist) {
 			return nil // nothing was ever begun here
 		}
@@ -104,12 +106,12 @@ func (c installCommands) idle(ctx context.Context, cmd *cobra.Command) error {
 			Fix: message.F("See why with `journalctl -u touchdown-engine`. To give up what was begun, move %s away.", c.engine.state), Err: err,
 		}
 	}
-	snapshot, err := session.Snapshot(ctx)
+	snapshot, err := engine.Snapshot(ctx)
 	if err != nil {
 		return explainClient(err)
 	}
 	switch snapshot.State {
-	case engine.Inspecting, engine.Collecting, engine.Reviewed, engine.IsDone, engine.IsUndone:
+	case view.Inspecting, view.Collecting, view.Reviewed, view.IsDone, view.IsUndone:
 		return nil
 	}
 	return &problem.Problem{

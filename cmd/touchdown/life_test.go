@@ -22,7 +22,8 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 	"touchdown/test/bench"
 )
 
@@ -227,7 +228,7 @@ func TestALife(t *testing.T) {
 		if code, out := n.touchdown("undo", "--force"); code != exitOK || !strings.Contains(out, "domain") {
 			t.Errorf("undo ended with %d:\n%s", code, out)
 		}
-		n.is(engine.IsUndone, n.lives())
+		n.is(view.IsUndone, n.lives())
 		same(t, before, n.specs())
 	})
 }
@@ -326,6 +327,6 @@ func TestOwnCertificatesThatDoNotFit(t *testing.T) {
 
 // actions of a person who looked at the problem.
 var (
-	retry = engine.Action{Verb: engine.Retry}
-	undo  = engine.Action{Verb: engine.Undo}
+	retry = session.Action{Verb: session.Retry}
+	undo  = session.Action{Verb: session.Undo}
 )

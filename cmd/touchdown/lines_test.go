@@ -10,7 +10,8 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 	"touchdown/tui"
 )
 
@@ -28,12 +29,12 @@ func TestNoTextForgesALine(t *testing.T) {
 			e.Kind, e.Time = kind, time.Time{}
 			out["event "+string(kind)] = renderEvent(e)
 		}
-		var s engine.Snapshot
+		var s view.Snapshot
 		plantText(reflect.ValueOf(&s).Elem(), 8, text)
 		var status, review bytes.Buffer
 		renderSnapshot(tui.Outlet(&status), &s)
 		out["status"] = status.String()
-		var r engine.ReviewView
+		var r view.Review
 		plantText(reflect.ValueOf(&r).Elem(), 8, text)
 		for i := range r.Steps {
 			r.Steps[i].Skip = message.Text{}
@@ -73,11 +74,11 @@ func TestNoTextForgesALine(t *testing.T) {
 // TestStatusSaysControl: what the screens call control is called so here, too.
 func TestStatusSaysControl(t *testing.T) {
 	var out bytes.Buffer
-	renderSnapshot(&out, &engine.Snapshot{Pen: engine.PenView{Holder: "tty1"}})
+	renderSnapshot(&out, &view.Snapshot{Pen: view.Pen{Holder: "tty1"}})
 	if !strings.Contains(out.String(), "\ncontrol: tty1\n") {
 		t.Errorf("status prints %q", out.String())
 	}
-	for _, err := range []error{engine.ErrNoPen, engine.ErrPenHeld} {
+	for _, err := range []error{session.ErrNoPen, session.ErrPenHeld} {
 		if !strings.Contains(err.Error(), "control") || strings.Contains(err.Error(), "pen") {
 			t.Errorf("an error reads %q", err)
 		}

@@ -13,20 +13,21 @@ import (
 
 	"touchdown/backend/problem"
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // lost is an engine that waits for a person after a loss of its records.
 type lost struct {
-	engine.Session
-	did []engine.Verb
+	session.Session
+	did []session.Verb
 }
 
-func (l *lost) Snapshot(context.Context) (*engine.Snapshot, error) {
-	return &engine.Snapshot{State: engine.HasFailed, Problem: &steps.Trouble{Code: engine.RecordsLost, Summary: message.T("Lost.")}}, nil
+func (l *lost) Snapshot(context.Context) (*view.Snapshot, error) {
+	return &view.Snapshot{State: view.HasFailed, Problem: &steps.Trouble{Code: view.RecordsLost, Summary: message.T("Lost.")}}, nil
 }
 
-func (l *lost) Do(_ context.Context, _ string, a engine.Action) error {
+func (l *lost) Do(_ context.Context, _ string, a session.Action) error {
 	l.did = append(l.did, a.Verb)
 	return errors.New("enough")
 }
@@ -34,12 +35,12 @@ func (l *lost) Do(_ context.Context, _ string, a engine.Action) error {
 // TestApplyDoesNotContinueAfterALoss: a document that is applied says nothing about records that were lost; a person has to.
 func TestApplyDoesNotContinueAfterALoss(t *testing.T) {
 	for _, after := range []bool{false, true} {
-		session := &lost{}
-		a := &applying{flags: &applyFlags{afterLoss: after}, session: session, answers: answers{give: func(context.Context, engine.Session, string) error { return nil }}}
+		engine := &lost{}
+		a := &applying{flags: &applyFlags{afterLoss: after}, session: engine, answers: answers{give: func(context.Context, session.Session, string) error { return nil }}}
 		_, _, err := a.review(t.Context())
-		refused := problem.From(err).Code == engine.RecordsLost
-		if refused == after || (len(session.did) > 0) != after {
-			t.Errorf("--after-loss=%t: %v, did %v", after, err, session.did)
+		refused := problem.From(err).Code == view.RecordsLost
+		if refused == after || (len(engine.did) > 0) != after {
+			t.Errorf("--after-loss=%t: %v, did %v", after, err, engine.did)
 		}
 		if p := problem.From(err); !after && (!strings.Contains(p.Fix.String(), "--after-loss") || !strings.Contains(p.Fix.String(), "touchdown undo")) {
 			t.Errorf("no way on in %q", p.Fix)

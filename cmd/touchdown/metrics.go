@@ -11,17 +11,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/check"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // jobStates are all states of a job: a series that is not there cannot be alerted on.
-var jobStates = []engine.State{
-	engine.Inspecting, engine.Collecting, engine.Reviewed, engine.Working, engine.InQuestion, engine.HasFailed, engine.UndoingAll,
-	engine.IsDone, engine.IsUndone,
+var jobStates = []view.State{
+	view.Inspecting, view.Collecting, view.Reviewed, view.Working, view.InQuestion, view.HasFailed, view.UndoingAll,
+	view.IsDone, view.IsUndone,
 }
 
 // printMetrics prints a snapshot in the text format of Prometheus, as the textfile collector of node_exporter reads it.
-func printMetrics(cmd *cobra.Command, s *engine.Snapshot) error {
+func printMetrics(cmd *cobra.Command, s *view.Snapshot) error {
 	for _, family := range metrics(s) {
 		if _, err := expfmt.MetricFamilyToText(printed(cmd), family); err != nil {
 			return fmt.Errorf("printing metrics: %w", err)
@@ -31,7 +31,7 @@ func printMetrics(cmd *cobra.Command, s *engine.Snapshot) error {
 }
 
 // metrics are the figures of a snapshot: where the job is, and how the cluster of a landed node is now. What is not known has no figure.
-func metrics(s *engine.Snapshot) []*dto.MetricFamily {
+func metrics(s *view.Snapshot) []*dto.MetricFamily {
 	var all []*dto.MetricFamily
 	add := func(name, help string, one ...*dto.Metric) {
 		if len(one) > 0 {

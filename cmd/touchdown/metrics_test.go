@@ -12,14 +12,14 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/health"
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // TestMetrics has Prometheus' own parser read what is printed: each state is there, what is not known is not, and no name that came
 // from firmware or a site config breaks a line.
 func TestMetrics(t *testing.T) {
 	at := time.Date(2026, 11, 26, 7, 0, 0, 0, time.UTC)
-	s := &engine.Snapshot{Version: "1.0", Hostname: "sno", Serial: "7X\"\n\\\xff# HELP", Life: engine.LifeLanded, State: engine.IsDone, Now: at, Ended: at, Worked: 181.5}
+	s := &view.Snapshot{Version: "1.0", Hostname: "sno", Serial: "7X\"\n\\\xff# HELP", Life: view.LifeLanded, State: view.IsDone, Now: at, Ended: at, Worked: 181.5}
 	got := read(t, s)
 	if got["touchdown_state{state=done}"] != 1 || got["touchdown_state{state=failed}"] != 0 || len(jobStates) != 9 {
 		t.Errorf("states: %v", got)
@@ -51,7 +51,7 @@ func TestMetrics(t *testing.T) {
 }
 
 // read prints metrics and reads them again: by name, with the labels in braces.
-func read(t *testing.T, s *engine.Snapshot) map[string]float64 {
+func read(t *testing.T, s *view.Snapshot) map[string]float64 {
 	t.Helper()
 	var out bytes.Buffer
 	cmd := &cobra.Command{}

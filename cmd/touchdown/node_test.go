@@ -13,7 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
+	"touchdown/steps/wire"
 	"touchdown/test/bench"
 	"touchdown/test/wait"
 )
@@ -55,17 +57,17 @@ func newNodeWith(t testing.TB, o bench.Options) *node {
 	return n
 }
 
-func (n *node) socket() string         { return filepath.Join(n.dir, "run", "engine.sock") }
-func (n *node) state() string          { return filepath.Join(n.dir, "state") }
-func (n *node) client() *engine.Client { return engine.Dial(n.socket()) }
-func (n *node) hold() string           { return filepath.Join(n.dir, "hold") }
-func (n *node) lives() *engine.Snapshot {
+func (n *node) socket() string       { return filepath.Join(n.dir, "run", "engine.sock") }
+func (n *node) state() string        { return filepath.Join(n.dir, "state") }
+func (n *node) client() *wire.Client { return wire.Dial(n.socket()) }
+func (n *node) hold() string         { return filepath.Join(n.dir, "hold") }
+func (n *node) lives() *view.Snapshot {
 	n.t.Helper()
 	return n.wait("an engine", ready)
 }
 
 // ready is past the first look around.
-func ready(s *engine.Snapshot) bool { return s.State != engine.Inspecting }
+func ready(s *view.Snapshot) bool { return s.State != view.Inspecting }
 
 // run is one engine process.
 type run struct {
@@ -109,7 +111,7 @@ func (r *run) kill() {
 }
 
 // wait waits until the snapshot of whatever engine answers satisfies ok.
-func (n *node) wait(what string, ok func(*engine.Snapshot) bool) (s *engine.Snapshot) {
+func (n *node) wait(what string, ok func(*view.Snapshot) bool) (s *view.Snapshot) {
 	n.t.Helper()
 	client := n.client()
 	wait.Until(n.t, what, func(ctx context.Context) (err error) {
@@ -122,15 +124,15 @@ func (n *node) wait(what string, ok func(*engine.Snapshot) bool) (s *engine.Snap
 }
 
 // ends waits for a job that nothing more happens to.
-func (n *node) ends() *engine.Snapshot {
+func (n *node) ends() *view.Snapshot {
 	n.t.Helper()
-	return n.wait("the end", func(s *engine.Snapshot) bool {
-		return s.State == engine.IsDone || s.State == engine.HasFailed || s.State == engine.IsUndone
+	return n.wait("the end", func(s *view.Snapshot) bool {
+		return s.State == view.IsDone || s.State == view.HasFailed || s.State == view.IsUndone
 	})
 }
 
 // is fails the test unless the job is in that state.
-func (n *node) is(want engine.State, s *engine.Snapshot) {
+func (n *node) is(want view.State, s *view.Snapshot) {
 	n.t.Helper()
 	if s.State != want {
 		n.t.Fatalf("the job is %s at %q and not %s: %+v", s.State, s.Current, want, s.Problem)
@@ -138,14 +140,14 @@ func (n *node) is(want engine.State, s *engine.Snapshot) {
 }
 
 // act takes the pen and carries actions out.
-func (n *node) act(actions ...engine.Action) {
+func (n *node) act(actions ...session.Action) {
 	n.t.Helper()
 	if err := n.try(actions...); err != nil {
 		n.t.Fatal(err)
 	}
 }
 
-func (n *node) try(actions ...engine.Action) error {
+func (n *node) try(actions ...session.Action) error {
 	client := n.client()
 	pen, err := client.TakePen(n.t.Context(), "test", true)
 	if err != nil {

@@ -23,9 +23,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
 	"touchdown/steps/handout"
 	"touchdown/steps/records"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
+	"touchdown/steps/wire"
 	"touchdown/tui"
 )
 
@@ -35,7 +37,7 @@ const planted = "a\x1b]0;title\x07b\x1b]52;c;cm0gLXJmIC8=\x1b\\c\x1b[2J\x1b[?104
 
 // hostile is an engine all of whose texts are planted.
 type hostile struct {
-	state engine.State
+	state view.State
 	fails bool
 }
 
@@ -84,8 +86,8 @@ var eventKinds = []steps.EventKind{
 	steps.Failed, steps.Undoing, steps.Undone, steps.Cancelled, steps.Rebooting, steps.Changed, planted,
 }
 
-func (h hostile) Snapshot(context.Context) (*engine.Snapshot, error) {
-	s := &engine.Snapshot{}
+func (h hostile) Snapshot(context.Context) (*view.Snapshot, error) {
+	s := &view.Snapshot{}
 	plant(reflect.ValueOf(s).Elem(), 8)
 	s.State, s.Seq = h.state, uint64(2*len(eventKinds))
 	return s, h.err()
@@ -107,7 +109,7 @@ func (h hostile) Events(_ context.Context, _ string, _ uint64, each func([]steps
 
 func (h hostile) Set(context.Context, string, string, string) error             { return h.err() }
 func (h hostile) Load(context.Context, string, map[string]string, string) error { return h.err() }
-func (h hostile) Do(context.Context, string, engine.Action) error               { return h.err() }
+func (h hostile) Do(context.Context, string, session.Action) error              { return h.err() }
 func (h hostile) ReleasePen(context.Context, string) error                      { return h.err() }
 func (h hostile) Present(context.Context, string) error                         { return h.err() }
 func (h hostile) Shown(context.Context, string) error                           { return h.err() }
@@ -123,8 +125,8 @@ func (h hostile) Log(context.Context, records.Ask) ([]string, error) {
 	return []string{planted}, h.err()
 }
 
-func (h hostile) Export(_ context.Context, what engine.Document) ([]byte, error) {
-	if what == engine.ReportJSON {
+func (h hostile) Export(_ context.Context, what session.Document) ([]byte, error) {
+	if what == session.ReportJSON {
 		data, err := json.Marshal(map[string]string{planted: planted})
 		return data, errors.Join(err, h.err())
 	}
@@ -213,11 +215,11 @@ func TestNothingSteersATerminal(t *testing.T) {
 		}
 	}
 	visit(newRoot(hooks{}))
-	for _, h := range []hostile{{state: engine.Collecting}, {state: engine.IsDone}, {state: engine.IsUndone}, {state: planted}, {fails: true}} {
+	for _, h := range []hostile{{state: view.Collecting}, {state: view.IsDone}, {state: view.IsUndone}, {state: planted}, {fails: true}} {
 		socket := filepath.Join(t.TempDir(), "s")
 		ctx, stop := context.WithCancel(t.Context())
 		served := make(chan error, 1)
-		go func() { served <- engine.Serve(ctx, h, socket) }()
+		go func() { served <- wire.Serve(ctx, h, socket) }()
 		listens(t, socket)
 		for name, line := range lines {
 			var out, complaints bytes.Buffer

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // renderEvent is an event as one or more lines for a person. "" for what only a screen shows.
@@ -92,7 +92,7 @@ func renderTrouble(t *steps.Trouble) string {
 }
 
 // renderReview prints what would be done.
-func renderReview(out io.Writer, r *engine.ReviewView) {
+func renderReview(out io.Writer, r *view.Review) {
 	say := func(format string, args ...any) { _, _ = io.WriteString(out, steps.Linef(format, args...)) }
 	for _, s := range r.Steps {
 		if s.Skip.String() != "" {
@@ -129,7 +129,7 @@ func orNone(s string) string {
 }
 
 // renderSnapshot prints where the node and the job are.
-func renderSnapshot(out io.Writer, s *engine.Snapshot) {
+func renderSnapshot(out io.Writer, s *view.Snapshot) {
 	say := func(format string, args ...any) { _, _ = io.WriteString(out, steps.Linef(format, args...)) }
 	say("%s: node %s, job %s", strings.TrimSpace(s.Hostname+" "+s.Cluster), s.Life, s.State)
 	if s.Pen.Holder != "" {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 	"touchdown/test/wait"
 )
 
@@ -89,10 +89,10 @@ func (c *cutReplace) at(event int) (r *run, died bool) {
 		r.kill()
 		r = c.start(0)
 		s := c.lives()
-		if s.State == engine.Working {
+		if s.State == view.Working {
 			s = c.ends()
 		}
-		if s.State == engine.IsDone && c.serves(fresh) {
+		if s.State == view.IsDone && c.serves(fresh) {
 			c.resumed++
 		} else if code, out := c.touchdown(replace...); code != exitOK {
 			t.Fatalf("cut %d (%s): given again, it ends with %d:\n%s", event, s.State, code, out)
@@ -100,7 +100,7 @@ func (c *cutReplace) at(event int) (r *run, died bool) {
 			c.repeated++
 		}
 	}
-	if s := c.ends(); s.State != engine.IsDone || !c.serves(fresh) {
+	if s := c.ends(); s.State != view.IsDone || !c.serves(fresh) {
 		t.Errorf("cut %d: the job is %s, and the API does not serve the new certificate", event, s.State)
 	}
 	if err := end(); err != nil {

@@ -11,16 +11,16 @@ import (
 	"touchdown/backend/problem"
 	"touchdown/backend/report"
 	"touchdown/backend/report/proof"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
 )
 
 func reportCommand(c *common) *cobra.Command {
 	show := withJSON(&c.format, &cobra.Command{Use: "show", Short: "Print the hand-over report", Args: cobra.NoArgs}, func(cmd *cobra.Command, _ []string, asJSON bool) error {
-		return c.export(cmd, map[bool]engine.Document{true: engine.ReportJSON, false: engine.ReportText}[asJSON])
+		return c.export(cmd, map[bool]session.Document{true: session.ReportJSON, false: session.ReportText}[asJSON])
 	})
 	hosts := &cobra.Command{
 		Use: "hosts", Short: "Print the lines for the hosts files of clients at a site without DNS", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.export(cmd, engine.Document(report.HostsFile)) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.export(cmd, session.Document(report.HostsFile)) },
 	}
 	page := &cobra.Command{
 		Use: "page", Short: "Print a page that checks signed reports in a browser, without a network", Args: cobra.NoArgs,
@@ -99,17 +99,17 @@ func parseReport(data []byte) (*told, error) {
 }
 
 // fromEngine asks the engine of this node for its report, signed where the signed one is of the same report.
-func fromEngine(cmd *cobra.Command, session engine.Session) (*told, error) {
-	data, err := session.Export(cmd.Context(), engine.ReportJSON)
+func fromEngine(cmd *cobra.Command, engine session.Session) (*told, error) {
+	data, err := engine.Export(cmd.Context(), session.ReportJSON)
 	if err != nil {
 		return nil, explainClient(err)
 	}
-	signed, err := session.Export(cmd.Context(), engine.Document(report.SignedFile))
+	signed, err := engine.Export(cmd.Context(), session.Document(report.SignedFile))
 	if err == nil {
 		if p, err := proof.Open(signed); err == nil && bytes.Equal(p.JSON, data) {
 			return &told{p.Report, p.JSON, p}, nil
 		}
-	} else if !errors.Is(err, engine.ErrNotFound) {
+	} else if !errors.Is(err, session.ErrNotFound) {
 		return nil, explainClient(err)
 	}
 	return parseReport(data)

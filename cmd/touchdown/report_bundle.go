@@ -15,8 +15,8 @@ import (
 	"touchdown/backend/layout"
 	"touchdown/backend/support"
 	"touchdown/steps/chosen"
-	"touchdown/steps/engine"
 	"touchdown/steps/offered"
+	"touchdown/steps/session"
 )
 
 // maxRecord bounds the record of a terminal that is read: some tries of a summary, and what was on the screen between them.
@@ -55,7 +55,7 @@ and tells by whom; Ctrl-C ends the offer. --serve=1m to --serve=1h: for so long.
 			case stick != "":
 				return c.bundleOnStick(cmd, strings.TrimPrefix(stick, all))
 			}
-			if err := exportFrom(cmd.Context(), cmd, c.client(), engine.Bundle); !errors.Is(err, engine.ErrNoEngine) {
+			if err := exportFrom(cmd.Context(), cmd, c.client(), session.Bundle); !errors.Is(err, session.ErrNoEngine) {
 				return explainClient(err)
 			}
 			return c.bundleWithoutEngine(cmd)
@@ -73,7 +73,7 @@ and tells by whom; Ctrl-C ends the offer. --serve=1m to --serve=1h: for so long.
 }
 
 func (c *connection) serialSummary(cmd *cobra.Command, lines string) error {
-	archive, err := c.client().Export(cmd.Context(), engine.Document(support.Summary))
+	archive, err := c.client().Export(cmd.Context(), session.Document(support.Summary))
 	if err != nil {
 		return explainClient(err)
 	}
@@ -85,7 +85,7 @@ func (c *connection) serialSummary(cmd *cobra.Command, lines string) error {
 }
 
 func (c *connection) bundleOnStick(cmd *cobra.Command, volume string) error {
-	told, err := c.client().Export(cmd.Context(), engine.BundleOnStick+engine.Document("/"+volume))
+	told, err := c.client().Export(cmd.Context(), session.BundleOnStick+session.Document("/"+volume))
 	if err != nil {
 		return explainClient(err)
 	}

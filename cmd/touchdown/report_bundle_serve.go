@@ -11,8 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
 	"touchdown/steps/offered"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // withdrawTime is how long the end of an offer may take whose command was stopped.
@@ -21,7 +22,7 @@ const withdrawTime = 5 * time.Second
 // serveBundle has the engine offer a bundle, and waits until that is over.
 func (c *connection) serveBundle(cmd *cobra.Command, life time.Duration) error {
 	client := c.client()
-	told, err := client.Export(cmd.Context(), engine.Document(offered.Document(life)))
+	told, err := client.Export(cmd.Context(), session.Document(offered.Document(life)))
 	if err != nil {
 		return explainClient(err)
 	}
@@ -57,7 +58,7 @@ func (c *connection) serveBundle(cmd *cobra.Command, life time.Duration) error {
 }
 
 // endOffer ends the offer of a command that was stopped.
-func endOffer(ctx context.Context, client engine.Session) error {
+func endOffer(ctx context.Context, client session.Session) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
 	_, err := client.Export(ctx, offered.End)
@@ -68,12 +69,12 @@ func endOffer(ctx context.Context, client engine.Session) error {
 var errOver = errors.New("the offer is over")
 
 // untilOver follows the engine until the offer of an address has ended, also because another one took its place.
-func untilOver(ctx context.Context, client engine.Session, url string) (over *offered.Bundle, err error) {
+func untilOver(ctx context.Context, client session.Session, url string) (over *offered.Bundle, err error) {
 	s, err := client.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ended := func(s *engine.Snapshot) error {
+	ended := func(s *view.Snapshot) error {
 		if s.Offer == nil || len(s.Offer.URLs) == 0 || s.Offer.URLs[0] != url {
 			over = &offered.Bundle{Ended: offered.Withdrawn}
 			return errOver

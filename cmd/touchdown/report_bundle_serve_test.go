@@ -12,8 +12,9 @@ import (
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"
-	"touchdown/steps/engine"
 	"touchdown/steps/offered"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // offerer is an engine that offers a bundle, which somewhere someone fetches, or not.
@@ -23,11 +24,11 @@ type offerer struct {
 	bad error
 
 	mu    sync.Mutex
-	asked []engine.Document
+	asked []session.Document
 	offer offered.Bundle
 }
 
-func (o *offerer) Export(_ context.Context, what engine.Document) ([]byte, error) {
+func (o *offerer) Export(_ context.Context, what session.Document) ([]byte, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.asked = append(o.asked, what); o.bad != nil {
@@ -37,11 +38,11 @@ func (o *offerer) Export(_ context.Context, what engine.Document) ([]byte, error
 	return json.Marshal(o.offer)
 }
 
-func (o *offerer) Snapshot(context.Context) (*engine.Snapshot, error) {
+func (o *offerer) Snapshot(context.Context) (*view.Snapshot, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	offer := o.offer
-	return &engine.Snapshot{Seq: 7, Offer: &offer}, nil
+	return &view.Snapshot{Seq: 7, Offer: &offer}, nil
 }
 
 func (o *offerer) Events(_ context.Context, _ string, from uint64, each func([]steps.Event) error) error {

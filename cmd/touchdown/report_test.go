@@ -18,7 +18,8 @@ import (
 	"touchdown/backend/message"
 	"touchdown/backend/report"
 	"touchdown/backend/report/proof"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/wire"
 	"touchdown/test/wait"
 )
 
@@ -288,14 +289,14 @@ type reporter struct {
 	json, signed []byte // signed is nil for an engine of an earlier release
 }
 
-func (r reporter) Export(_ context.Context, what engine.Document) ([]byte, error) {
+func (r reporter) Export(_ context.Context, what session.Document) ([]byte, error) {
 	switch {
-	case what == engine.ReportJSON:
+	case what == session.ReportJSON:
 		return r.json, nil
-	case what == engine.Document(report.SignedFile) && r.signed != nil:
+	case what == session.Document(report.SignedFile) && r.signed != nil:
 		return r.signed, nil
 	}
-	return nil, engine.ErrNotFound
+	return nil, session.ErrNotFound
 }
 
 // TestReportOfTheEngine: export takes the signed report of this node's engine, when it is that of its report, and else the JSON.
@@ -313,7 +314,7 @@ func TestReportOfTheEngine(t *testing.T) {
 		socket := filepath.Join(t.TempDir(), "s")
 		ctx, stop := context.WithCancel(t.Context())
 		served := make(chan error, 1)
-		go func() { served <- engine.Serve(ctx, reporter{json: p.JSON, signed: c.signed}, socket) }()
+		go func() { served <- wire.Serve(ctx, reporter{json: p.JSON, signed: c.signed}, socket) }()
 		listens(t, socket)
 		for format, want := range map[string]int{"envelope": c.code, "json": 0} {
 			var out, complaints bytes.Buffer

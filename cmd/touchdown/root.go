@@ -8,7 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/layout"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/wire"
 )
 
 // defaultKubeconfig needs neither DNS nor the site's network; it is the one that OpenShift's own recovery uses.
@@ -90,7 +91,7 @@ func (f *format) json() (bool, error) {
 }
 
 // client is the session of a command that needs an engine at work.
-func (c *connection) client() engine.Session { return engine.Dial(c.socket) }
+func (c *connection) client() session.Session { return wire.Dial(c.socket) }
 
 func env(name, otherwise string) string {
 	if v := os.Getenv(name); v != "" {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
 )
 
 func statusCommand(c *common) *cobra.Command {
@@ -43,24 +43,24 @@ file of the node.`,
 func answersCommand(c *connection) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "answers", Short: "Print the answers so far as a site config, secrets as <set>", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return c.export(cmd, engine.Answers) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return c.export(cmd, session.Answers) },
 	}
 	return cmd
 }
 
-func (c *connection) export(cmd *cobra.Command, what engine.Document) error {
+func (c *connection) export(cmd *cobra.Command, what session.Document) error {
 	return explainClient(exportFrom(cmd.Context(), cmd, c.client(), what))
 }
 
-func exportFrom(ctx context.Context, cmd *cobra.Command, session engine.Session, what engine.Document) error {
-	data, err := session.Export(ctx, what)
+func exportFrom(ctx context.Context, cmd *cobra.Command, engine session.Session, what session.Document) error {
+	data, err := engine.Export(ctx, what)
 	if err != nil {
 		return err
 	}
 	switch what {
-	case engine.Bundle:
+	case session.Bundle:
 		return printArchive(cmd, data)
-	case engine.ReportJSON:
+	case session.ReportJSON:
 		return printDocument(cmd, data)
 	}
 	if _, err := printed(cmd).Write(data); err != nil {

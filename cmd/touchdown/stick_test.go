@@ -9,7 +9,8 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
 	"touchdown/backend/media"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
+	"touchdown/steps/wire"
 	"touchdown/test/stick"
 )
 
@@ -64,7 +65,7 @@ func TestAStickAtTheConsole(t *testing.T) {
 	c.shows(t, "< SITECONFIG (sdb)")
 	c.types(t, "a")
 	c.shows(t, "Medium SITECONFIG (sdb) was used on this node")
-	s, err := engine.Dial(m.socket()).Snapshot(t.Context())
+	s, err := wire.Dial(m.socket()).Snapshot(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,8 +102,8 @@ func TestAStickOfAnotherMachine(t *testing.T) {
 	c.shows(t, "SKIP  Medium SITECONFIG (sdb)")
 	c.types(t, "\x1b[A")
 	c.shows(t, "serial number SN2")
-	s, err := engine.Dial(m.socket()).Snapshot(t.Context())
-	if err != nil || s.State != engine.Collecting || !s.Started.IsZero() || s.Cluster != "" {
+	s, err := wire.Dial(m.socket()).Snapshot(t.Context())
+	if err != nil || s.State != view.Collecting || !s.Started.IsZero() || s.Cluster != "" {
 		t.Errorf("%+v, %v", s, err)
 	}
 }

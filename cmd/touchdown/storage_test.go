@@ -9,7 +9,7 @@ import (
 
 	"touchdown/backend/message"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 	"touchdown/test/bench"
 )
 
@@ -31,7 +31,7 @@ func TestALandingAfterLongStorage(t *testing.T) {
 		t.Fatalf("apply ended with %d\n%s", code, out)
 	}
 	s := n.ends()
-	n.is(engine.IsDone, s)
+	n.is(view.IsDone, s)
 	const says = "client certificate expired on "
 	if told := strings.Join(message.English(s.Notices), " "); !strings.Contains(told, says) || !strings.Contains(told, "recovery account") {
 		t.Errorf("notices: %q", told)

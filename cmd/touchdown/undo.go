@@ -8,7 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 func undoCommand(c *common) *cobra.Command {
@@ -25,11 +26,11 @@ engine goes on.`,
 			if err != nil {
 				return err
 			}
-			session := f.client()
-			if err := f.wake(cmd.Context(), complaints(cmd), session); errors.Is(err, engine.ErrNoEngine) {
+			engine := f.client()
+			if err := f.wake(cmd.Context(), complaints(cmd), engine); errors.Is(err, session.ErrNoEngine) {
 				return noEngine(err)
 			}
-			a := &applying{flags: f, cmd: cmd, session: session, json: asJSON}
+			a := &applying{flags: f, cmd: cmd, session: engine, json: asJSON}
 			return explainClient(a.undo(cmd.Context()))
 		},
 	}
@@ -52,8 +53,8 @@ func (a *applying) undo(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if snapshot.State != engine.UndoingAll { // one that was interrupted is only watched
-		if err := a.session.Do(ctx, a.pen, engine.Action{Verb: engine.Undo}); err != nil {
+	if snapshot.State != view.UndoingAll { // one that was interrupted is only watched
+		if err := a.session.Do(ctx, a.pen, session.Action{Verb: session.Undo}); err != nil {
 			return err
 		}
 	}
@@ -63,7 +64,7 @@ func (a *applying) undo(ctx context.Context) (err error) {
 	if snapshot, err = a.session.Snapshot(ctx); err != nil {
 		return err
 	}
-	if snapshot.State == engine.IsUndone {
+	if snapshot.State == view.IsUndone {
 		return nil
 	}
 	return &exitError{code: exitFailed, quiet: true, err: fmt.Errorf("ended as %s", snapshot.State)}

@@ -17,7 +17,7 @@ import (
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/backend/update"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // updating is one call of touchdown update.
@@ -188,7 +188,7 @@ func (u *updating) rests(ctx context.Context) error {
 	if err != nil {
 		return nil
 	}
-	if slices.Contains([]engine.State{engine.Working, engine.UndoingAll}, s.State) {
+	if slices.Contains([]view.State{view.Working, view.UndoingAll}, s.State) {
 		return &problem.Problem{
 			Code: "UPD-BUSY", Summary: message.F("Work is under way on this node (%s).", s.State),
 			Fix: message.T("Let it come to its end, or to a question, at the wizard; then run the same command again."),

@@ -18,7 +18,8 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
 	"touchdown/backend/problem"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 const (
@@ -32,14 +33,14 @@ const (
 
 // wake asks the engine for a snapshot. Where none answers and the node has the engine's unit, it says so and restarts it:
 // nobody at a console of an installed node knows how to.
-func (c *connection) wake(ctx context.Context, out io.Writer, session engine.Session) error {
-	_, err := session.Snapshot(ctx)
+func (c *connection) wake(ctx context.Context, out io.Writer, engine session.Session) error {
+	_, err := engine.Snapshot(ctx)
 	machine := host.Open(host.Options{Root: c.hooks.root})
-	if !errors.Is(err, engine.ErrNoEngine) || !c.installed(machine) {
+	if !errors.Is(err, session.ErrNoEngine) || !c.installed(machine) {
 		return err
 	}
 	fmt.Fprintln(out, "The engine does not run; starting it.")
-	return restart(ctx, machine, session)
+	return restart(ctx, machine, engine)
 }
 
 // installed tells whether the engine is a unit of this node.
@@ -48,19 +49,19 @@ func (c *connection) installed(machine *host.Machine) bool {
 }
 
 // restart starts the engine's unit again and waits for its first answer.
-func restart(ctx context.Context, machine *host.Machine, session engine.Session) error {
+func restart(ctx context.Context, machine *host.Machine, engine session.Session) error {
 	if _, err := machine.Run(ctx, "systemctl", "restart", engineUnit); err != nil {
-		return errors.Join(engine.ErrNoEngine, err)
+		return errors.Join(session.ErrNoEngine, err)
 	}
-	_, err := firstAnswer(ctx, session)
+	_, err := firstAnswer(ctx, engine)
 	return err
 }
 
 // firstAnswer waits for an engine that was just started.
-func firstAnswer(ctx context.Context, session engine.Session) (*engine.Snapshot, error) {
+func firstAnswer(ctx context.Context, engine session.Session) (*view.Snapshot, error) {
 	for end := time.Now().Add(wakeLimit); ; {
-		s, err := session.Snapshot(ctx)
-		if !errors.Is(err, engine.ErrNoEngine) || time.Now().After(end) {
+		s, err := engine.Snapshot(ctx)
+		if !errors.Is(err, session.ErrNoEngine) || time.Now().After(end) {
 			return s, err
 		}
 		select {
@@ -74,12 +75,12 @@ func firstAnswer(ctx context.Context, session engine.Session) (*engine.Snapshot,
 // wakeForPerson does the same for whoever sits at a console, where standard error is not seen. On an installed node it goes on
 // trying, with the reason on the screen, until the engine answers; or the person presses Enter to leave (false, without an
 // error), and gets a login.
-func (c *connection) wakeForPerson(ctx context.Context, session engine.Session) (awake bool, err error) {
+func (c *connection) wakeForPerson(ctx context.Context, engine session.Session) (awake bool, err error) {
 	machine := host.Open(host.Options{Root: c.hooks.root})
 	for {
-		err := c.wake(ctx, screen(), session)
+		err := c.wake(ctx, screen(), engine)
 		switch {
-		case !errors.Is(err, engine.ErrNoEngine):
+		case !errors.Is(err, session.ErrNoEngine):
 			return true, nil // what else may be wrong, the wizard tells
 		case !c.installed(machine):
 			return false, noEngine(err)

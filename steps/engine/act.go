@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"touchdown/steps"
+	"touchdown/steps/session"
 )
 
 // actLimit ends what a field offers when it does not end before. A person looks for a blinking lamp for seconds.
@@ -14,7 +15,7 @@ const actLimit = time.Minute
 
 // act has a step do what a field of it offers. Whoever tries one value after the other waits for none: the next act ends
 // the one before.
-func act(ctx context.Context, e *Engine, pen string, a Action) error {
+func act(ctx context.Context, e *Engine, pen string, a session.Action) error {
 	ctx, stop := context.WithTimeout(ctx, actLimit)
 	defer stop()
 	defer context.AfterFunc(e.closing, stop)()
@@ -42,7 +43,7 @@ func act(ctx context.Context, e *Engine, pen string, a Action) error {
 }
 
 // actor finds the field that offers something for a value, and its step where that is what does it.
-func (c *core) actor(a Action) (steps.Actor, steps.Field, error) {
+func (c *core) actor(a session.Action) (steps.Actor, steps.Field, error) {
 	for _, stage := range c.draft.stages() {
 		for _, step := range stage.Steps {
 			actor, ok := step.(steps.Actor)
@@ -56,10 +57,10 @@ func (c *core) actor(a Action) (steps.Actor, steps.Field, error) {
 				return actor, fields[i], nil
 			}
 			if !slices.ContainsFunc(v.Choices, func(choice steps.Choice) bool { return choice.Value == a.Value }) {
-				return nil, steps.Field{}, fmt.Errorf("%w: %q is not one of the choices for %s", ErrInvalid, a.Value, v.Label)
+				return nil, steps.Field{}, fmt.Errorf("%w: %q is not one of the choices for %s", session.ErrInvalid, a.Value, v.Label)
 			}
 			return actor, fields[i], nil
 		}
 	}
-	return nil, steps.Field{}, fmt.Errorf("%w: nothing can be done for %q", ErrNotFound, a.Path)
+	return nil, steps.Field{}, fmt.Errorf("%w: nothing can be done for %q", session.ErrNotFound, a.Path)
 }

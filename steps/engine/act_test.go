@@ -11,6 +11,8 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 	"touchdown/test/wait"
 )
 
@@ -49,14 +51,14 @@ func (l *lamp) Act(ctx context.Context, _ *backend.Node, path, value string) err
 func (*lamp) Run(context.Context, *backend.Node, steps.Report) error { return nil }
 
 // withLamp puts the lamp beside the steps of the other tests.
-func withLamp(t *testing.T, test func(t *testing.T, r *rig, s Session, l *lamp)) {
+func withLamp(t *testing.T, test func(t *testing.T, r *rig, s session.Session, l *lamp)) {
 	l := &lamp{begun: make(chan string, 4), end: make(chan error), ended: make(chan string, 4)}
 	world := func() *world {
 		w := newWorld()
 		w.more = []steps.Stage{{ID: "network", Steps: []steps.Step{l}}}
 		return w
 	}
-	eachIn(t, world, func(t *testing.T, r *rig, s Session) { test(t, r, s, l) })
+	eachIn(t, world, func(t *testing.T, r *rig, s session.Session) { test(t, r, s, l) })
 }
 
 func got(t *testing.T, from chan string, want string) {
@@ -74,15 +76,15 @@ func got(t *testing.T, from chan string, want string) {
 const portPath = "spec.network.interface"
 
 func TestAct(t *testing.T) {
-	withLamp(t, func(t *testing.T, _ *rig, s Session, l *lamp) {
+	withLamp(t, func(t *testing.T, _ *rig, s session.Session, l *lamp) {
 		pen := take(t, s)
-		snapshot := until(t, s, "the choices", func(s *Snapshot) bool { return len(field(s, portPath).Choices) == 2 })
+		snapshot := until(t, s, "the choices", func(s *view.Snapshot) bool { return len(field(s, portPath).Choices) == 2 })
 		if a := field(snapshot, portPath).Act; a == nil || a.Label.String() != "Blink" || field(snapshot, "spec.network.mtu").Act != nil {
 			t.Errorf("what can be done for the fields: %+v", snapshot.Stages[2].Steps[0].Fields)
 		}
 		done := make(chan error, 2)
 		act := func(value string) {
-			done <- s.Do(t.Context(), pen, Action{Verb: Act, Path: portPath, Value: value})
+			done <- s.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: portPath, Value: value})
 		}
 		go act("one")
 		got(t, l.begun, portPath+" one")
@@ -104,20 +106,20 @@ func TestAct(t *testing.T) {
 }
 
 func TestActRefused(t *testing.T) {
-	withLamp(t, func(t *testing.T, r *rig, s Session, l *lamp) {
+	withLamp(t, func(t *testing.T, r *rig, s session.Session, l *lamp) {
 		pen := take(t, s)
-		until(t, s, "the choices", func(s *Snapshot) bool { return len(field(s, portPath).Choices) == 2 })
+		until(t, s, "the choices", func(s *view.Snapshot) bool { return len(field(s, portPath).Choices) == 2 })
 		for _, c := range []struct {
 			pen, path, value string
 			want             error
 		}{
-			{"", portPath, "one", ErrNoPen},
-			{pen, portPath, "three", ErrInvalid},
-			{pen, portPath, "", ErrInvalid},
-			{pen, "spec.network.mtu", "1500", ErrNotFound},
-			{pen, "spec.clusterName", "shop", ErrNotFound},
+			{"", portPath, "one", session.ErrNoPen},
+			{pen, portPath, "three", session.ErrInvalid},
+			{pen, portPath, "", session.ErrInvalid},
+			{pen, "spec.network.mtu", "1500", session.ErrNotFound},
+			{pen, "spec.clusterName", "shop", session.ErrNotFound},
 		} {
-			if err := s.Do(t.Context(), c.pen, Action{Verb: Act, Path: c.path, Value: c.value}); !errors.Is(err, c.want) {
+			if err := s.Do(t.Context(), c.pen, session.Action{Verb: session.Act, Path: c.path, Value: c.value}); !errors.Is(err, c.want) {
 				t.Errorf("%s for %q: %v, want %v", c.path, c.value, err, c.want)
 			}
 		}
@@ -126,8 +128,8 @@ func TestActRefused(t *testing.T) {
 			return ctx.Err()
 		}
 		r.start(t, s, pen, false)
-		until(t, s, "the work", func(s *Snapshot) bool { return s.Current == "light" })
-		if err := s.Do(t.Context(), pen, Action{Verb: Act, Path: portPath, Value: "one"}); !errors.Is(err, ErrState) {
+		until(t, s, "the work", func(s *view.Snapshot) bool { return s.Current == "light" })
+		if err := s.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: portPath, Value: "one"}); !errors.Is(err, session.ErrState) {
 			t.Errorf("while the work goes on: %v", err)
 		}
 		if len(l.begun) > 0 {

@@ -14,43 +14,45 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/steps"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // allowed lists the states in which each verb makes sense.
-func allowed(verb Verb) []State {
-	idle := []State{Inspecting, Collecting, Reviewed, HasFailed, IsDone, IsUndone}
+func allowed(verb session.Verb) []view.State {
+	idle := []view.State{view.Inspecting, view.Collecting, view.Reviewed, view.HasFailed, view.IsDone, view.IsUndone}
 	switch verb {
-	case Act, Restore, Inspect, Review:
-		return []State{Inspecting, Collecting, Reviewed}
-	case Start:
-		return []State{Reviewed}
-	case Edit:
-		return []State{Reviewed, HasFailed, IsDone, IsUndone}
-	case Reply, Hold:
-		return []State{InQuestion}
-	case Retry, Skip:
-		return []State{HasFailed}
-	case Waive:
+	case session.Act, session.Restore, session.Inspect, session.Review:
+		return []view.State{view.Inspecting, view.Collecting, view.Reviewed}
+	case session.Start:
+		return []view.State{view.Reviewed}
+	case session.Edit:
+		return []view.State{view.Reviewed, view.HasFailed, view.IsDone, view.IsUndone}
+	case session.Reply, session.Hold:
+		return []view.State{view.InQuestion}
+	case session.Retry, session.Skip:
+		return []view.State{view.HasFailed}
+	case session.Waive:
 		return idle
-	case Undo:
-		return []State{HasFailed, IsDone}
-	case Cancel:
-		return []State{Working, InQuestion, UndoingAll}
-	case HandOver:
-		return []State{IsDone}
-	case Unlock:
+	case session.Undo:
+		return []view.State{view.HasFailed, view.IsDone}
+	case session.Cancel:
+		return []view.State{view.Working, view.InQuestion, view.UndoingAll}
+	case session.HandOver:
+		return []view.State{view.IsDone}
+	case session.Unlock:
 		return idle
-	case Reboot, PowerOff:
+	case session.Reboot, session.PowerOff:
 		return idle
 	}
 	return nil
 }
 
 // Do implements Session.
-func (e *Engine) Do(ctx context.Context, pen string, a Action) error {
+func (e *Engine) Do(ctx context.Context, pen string, a session.Action) error {
 	states := allowed(a.Verb)
 	if states == nil {
-		return fmt.Errorf("%w: there is no action %q", ErrInvalid, a.Verb)
+		return fmt.Errorf("%w: there is no action %q", session.ErrInvalid, a.Verb)
 	}
 	if err := e.idle.May(ctx); err != nil {
 		return err
@@ -62,15 +64,15 @@ func (e *Engine) Do(ctx context.Context, pen string, a Action) error {
 		return err
 	}
 	switch a.Verb {
-	case Review:
+	case session.Review:
 		return makeReview(ctx, e)
-	case Act:
+	case session.Act:
 		return act(ctx, e, pen, a)
-	case Reboot:
+	case session.Reboot:
 		return e.o.Node.Host.Reboot(ctx, "asked for at a console")
-	case PowerOff:
+	case session.PowerOff:
 		return e.o.Node.Host.PowerOff(ctx, "asked for at a console")
-	case Inspect:
+	case session.Inspect:
 		return e.round(ctx)
 	}
 	e.mu.Lock()
@@ -78,57 +80,57 @@ func (e *Engine) Do(ctx context.Context, pen string, a Action) error {
 	if err := e.core.may(pen, a.Verb, states); err != nil {
 		return err
 	}
-	if len(e.oneGift) > 0 && (a.Verb == Undo || a.Verb == HandOver || a.Verb == Edit) {
-		return fmt.Errorf("%w: the cluster credentials are being made; try again in a minute", ErrState)
+	if len(e.oneGift) > 0 && (a.Verb == session.Undo || a.Verb == session.HandOver || a.Verb == session.Edit) {
+		return fmt.Errorf("%w: the cluster credentials are being made; try again in a minute", session.ErrState)
 	}
 	return e.core.do(a)
 }
 
 // do carries out what changes the job.
-func (c *core) do(a Action) error {
+func (c *core) do(a session.Action) error {
 	switch a.Verb {
-	case Restore:
+	case session.Restore:
 		return c.answered(c.draft.restore(a.Path, a.Step))
-	case Start:
+	case session.Start:
 		return c.start(a, func() error { return nil })
-	case Edit:
+	case session.Edit:
 		return edit(c)
-	case Reply:
+	case session.Reply:
 		return c.reply(a)
-	case Hold:
+	case session.Hold:
 		return hold(c, a)
-	case Retry:
+	case session.Retry:
 		if c.job.undoing { // the state changes at once, so that a second key press does not start a second undo
 			return c.undo()
 		}
 		return c.again()
-	case Skip:
+	case session.Skip:
 		return c.skip(a)
-	case Waive:
+	case session.Waive:
 		return c.waive(a)
-	case Undo:
+	case session.Undo:
 		if c.job.handedOver {
-			return fmt.Errorf("%w: the hand-over was accepted, which ended undo", ErrState)
+			return fmt.Errorf("%w: the hand-over was accepted, which ended undo", session.ErrState)
 		}
 		return c.undo()
-	case Cancel:
+	case session.Cancel:
 		c.stopWork(errCancelled)
 		return nil
-	case HandOver:
-		if c.o.List == ListFactory {
-			return fmt.Errorf("%w: a node on the bench line is sealed, not handed over", ErrState)
+	case session.HandOver:
+		if c.o.List == view.ListFactory {
+			return fmt.Errorf("%w: a node on the bench line is sealed, not handed over", session.ErrState)
 		}
 		return c.handOver()
-	case Unlock:
+	case session.Unlock:
 		return c.unlock(a)
 	}
-	return fmt.Errorf("%w: there is no action %q", ErrInvalid, a.Verb)
+	return fmt.Errorf("%w: there is no action %q", session.ErrInvalid, a.Verb)
 }
 
 // edit goes back to the answers, with everything kept.
 func edit(c *core) error {
 	c.draft.review = nil
-	if c.job.state != Collecting { // the job is given up; what it touched stays known for undo
+	if c.job.state != view.Collecting { // the job is given up; what it touched stays known for undo
 		if err := c.recorder.emit(steps.Event{Kind: steps.Cancelled}); err != nil {
 			return err
 		}
@@ -140,21 +142,21 @@ func edit(c *core) error {
 }
 
 // start accepts the review and begins. last is done when nothing stands against it any more, before the work is on record.
-func (c *core) start(a Action, last func() error) error {
+func (c *core) start(a session.Action, last func() error) error {
 	if a.Fingerprint != c.draft.review.Fingerprint {
-		return fmt.Errorf("%w: this is not the review that was shown last; look at it again", ErrInvalid)
+		return fmt.Errorf("%w: this is not the review that was shown last; look at it again", session.ErrInvalid)
 	}
 	if len(c.draft.review.Problems) > 0 {
-		return fmt.Errorf("%w: %s", ErrInvalid, strings.Join(message.English(c.draft.review.Problems), "; "))
+		return fmt.Errorf("%w: %s", session.ErrInvalid, strings.Join(message.English(c.draft.review.Problems), "; "))
 	}
-	now := &ReviewView{}
+	now := &review{}
 	_, stages := c.draft.effective()
 	if now.judgeChecks(c.job, stages); len(now.Problems) > 0 {
-		return fmt.Errorf("%w: this came up after the review: %s; go back and review again", ErrState, strings.Join(message.English(now.Problems), "; "))
+		return fmt.Errorf("%w: this came up after the review: %s; go back and review again", session.ErrState, strings.Join(message.English(now.Problems), "; "))
 	}
 	if a.Unattended && len(c.draft.review.Warnings) > 0 && !c.draft.site.Spec.Policy.KeepGoingOnWarnings {
 		return fmt.Errorf("%w: there are warnings and nobody to judge them; fix them, start at a console, or set "+
-			"spec.policy.keepGoingOnWarnings: %s", ErrInvalid, strings.Join(message.English(c.draft.review.Warnings), "; "))
+			"spec.policy.keepGoingOnWarnings: %s", session.ErrInvalid, strings.Join(message.English(c.draft.review.Warnings), "; "))
 	}
 	if !c.job.touched() {
 		if err := c.store.wipeSaved(); err != nil { // left by an undo that could not wipe them
@@ -193,27 +195,27 @@ func (c *core) again() error {
 	if err := c.accepted(); err != nil {
 		return err
 	}
-	c.recorder.fold(steps.Event{Kind: steps.Changed, Job: &steps.JobState{State: string(Working)}})
+	c.recorder.fold(steps.Event{Kind: steps.Changed, Job: &steps.JobState{State: string(view.Working)}})
 	c.recorder.changed()
 	c.work(false)
 	return nil
 }
 
-func (c *core) reply(a Action) error {
+func (c *core) reply(a session.Action) error {
 	q := c.job.question
 	if q == nil || q.ID != a.Question {
-		return fmt.Errorf("%w: question %q is not open", ErrNotFound, a.Question)
+		return fmt.Errorf("%w: question %q is not open", session.ErrNotFound, a.Question)
 	}
 	if !slices.ContainsFunc(q.Choices, func(choice steps.Choice) bool { return choice.Value == a.Value }) {
-		return fmt.Errorf("%w: %q is not one of the choices", ErrInvalid, a.Value)
+		return fmt.Errorf("%w: %q is not one of the choices", session.ErrInvalid, a.Value)
 	}
 	return c.question.reply(reply{a.Value, c.control.holder})
 }
 
 // hold stops the countdown of the open question. It is not journalled: after a crash the step asks again.
-func hold(c *core, a Action) error {
+func hold(c *core, a session.Action) error {
 	if q := c.job.question; q == nil || q.ID != a.Question {
-		return fmt.Errorf("%w: question %q is not open", ErrNotFound, a.Question)
+		return fmt.Errorf("%w: question %q is not open", session.ErrNotFound, a.Question)
 	}
 	if c.question.hold(c.o.Node.Now()) {
 		c.recorder.changed()
@@ -222,15 +224,15 @@ func hold(c *core, a Action) error {
 }
 
 // skip leaves the failed step out and goes on.
-func (c *core) skip(a Action) error {
+func (c *core) skip(a session.Action) error {
 	if a.Step != c.job.current || a.Step == "" {
-		return fmt.Errorf("%w: only the step that failed can be skipped", ErrInvalid)
+		return fmt.Errorf("%w: only the step that failed can be skipped", session.ErrInvalid)
 	}
 	if err := c.accepted(); err != nil && !c.job.undoing {
 		return err
 	}
 	if c.job.undoing {
-		return fmt.Errorf("%w: an undo cannot leave a step out", ErrState)
+		return fmt.Errorf("%w: an undo cannot leave a step out", session.ErrState)
 	}
 	why := message.T("left out by a person.")
 	if a.Reason != "" {
@@ -246,22 +248,22 @@ func (c *core) skip(a Action) error {
 const maxWaiver = 400
 
 // waive notes that a person takes responsibility for a check that did not pass.
-func (c *core) waive(a Action) error {
+func (c *core) waive(a session.Action) error {
 	by, reason := strings.TrimSpace(a.By), strings.TrimSpace(a.Reason)
 	if by == "" || reason == "" {
-		return fmt.Errorf("%w: a waiver needs a name and a reason", ErrInvalid)
+		return fmt.Errorf("%w: a waiver needs a name and a reason", session.ErrInvalid)
 	}
 	if len(by)+len(reason) > maxWaiver || strings.ContainsFunc(by+reason, unicode.IsControl) {
-		return fmt.Errorf("%w: name and reason of a waiver are one line each, %d bytes together at most", ErrInvalid, maxWaiver)
+		return fmt.Errorf("%w: name and reason of a waiver are one line each, %d bytes together at most", session.ErrInvalid, maxWaiver)
 	}
 	s := c.job.step(a.Step)
 	i := slices.IndexFunc(s.checks, func(seen steps.Check) bool { return seen.ID == a.Check })
 	if i < 0 {
-		return fmt.Errorf("%w: step %q has no check %q", ErrNotFound, a.Step, a.Check)
+		return fmt.Errorf("%w: step %q has no check %q", session.ErrNotFound, a.Step, a.Check)
 	}
 	seen := s.checks[i]
 	if seen.Status != check.Fail && seen.Status != check.Warn {
-		return fmt.Errorf("%w: check %q did not fail", ErrInvalid, a.Check)
+		return fmt.Errorf("%w: check %q did not fail", session.ErrInvalid, a.Check)
 	}
 	seen.Status, seen.Waiver = check.Waived, &check.Waiver{By: by, Reason: reason}
 	c.draft.review = nil
@@ -278,9 +280,9 @@ func (c *core) handOver() error {
 }
 
 // unlock lets a landed node be changed again, until the engine ends.
-func (c *core) unlock(a Action) error {
+func (c *core) unlock(a session.Action) error {
 	if !strings.EqualFold(strings.TrimSpace(a.Value), c.hostname) {
-		return fmt.Errorf("%w: type the host name %s to unlock", ErrInvalid, c.hostname)
+		return fmt.Errorf("%w: type the host name %s to unlock", session.ErrInvalid, c.hostname)
 	}
 	c.unlocked = true
 	c.recorder.changed()
@@ -288,6 +290,6 @@ func (c *core) unlock(a Action) error {
 }
 
 // errState says that an action does not fit the state.
-func errState(verb Verb, state State) error {
-	return fmt.Errorf("%w: %s while %s", ErrState, verb, state)
+func errState(verb session.Verb, state view.State) error {
+	return fmt.Errorf("%w: %s while %s", session.ErrState, verb, state)
 }

@@ -10,7 +10,9 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/message"
 	"touchdown/steps"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 // proxied is a step without questions that works with answers of two pages.
@@ -33,10 +35,10 @@ func withAdvanced() *world {
 // TestAdvancedStage: a console is told which stage is closed, on which page the first problem of a review can be fixed, and no secret
 // that was typed there.
 func TestAdvancedStage(t *testing.T) {
-	eachIn(t, withAdvanced, func(t *testing.T, r *rig, s Session) {
+	eachIn(t, withAdvanced, func(t *testing.T, r *rig, s session.Session) {
 		pen := take(t, s)
 		r.fill(t, s, pen)
-		must(t, s.Do(t.Context(), pen, Action{Verb: Edit}))
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
 		for _, set := range [][2]string{
 			{"spec.networkConfig", "interfaces:\n  - name: eno1\n    type: ethernet\n    state: up\n    ipv4: {enabled: true, dhcp: true}\n"},
 			{"spec.proxy.httpsProxy", "http://user:hunter2@proxy.example.com:99999"},
@@ -45,9 +47,9 @@ func TestAdvancedStage(t *testing.T) {
 		}
 		snapshot := reviewed(t, s, pen)
 		stage := snapshot.Stages[2]
-		field := func(path string) FieldView {
+		field := func(path string) view.Field {
 			fields := stage.Steps[0].Fields
-			return fields[slices.IndexFunc(fields, func(v FieldView) bool { return v.Path == path })]
+			return fields[slices.IndexFunc(fields, func(v view.Field) bool { return v.Path == path })]
 		}
 		if !stage.Advanced || snapshot.Stages[0].Advanced || snapshot.Stages[3].Steps[0].Asks != "entry" {
 			t.Errorf("advanced %v, the first %v, asked on %q", stage.Advanced, snapshot.Stages[0].Advanced, snapshot.Stages[3].Steps[0].Asks)

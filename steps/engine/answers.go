@@ -15,8 +15,10 @@ import (
 	"touchdown/steps"
 	"touchdown/steps/chosen"
 	"touchdown/steps/idle"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
 	"touchdown/steps/site/pin"
+	"touchdown/steps/view"
 )
 
 // draft is the site config that is being filled in, what was found for it on the machine, and the review of it.
@@ -31,7 +33,7 @@ type draft struct {
 	offers  map[string][]steps.Choice
 	volumes []chosen.Volume   // whose files a person chooses from
 	beside  map[string]string // values of fields that are no part of the site config; they are kept nowhere else
-	review  *ReviewView       // nil when an answer changed since
+	review  *review           // nil when an answer changed since
 
 	together map[string]message.Text // what the answers say of each other, by path; nil when one changed since
 
@@ -107,11 +109,11 @@ func (d *draft) setFrom(path, value, source string) error {
 		return d.setBeside(path, value)
 	}
 	if _, ok := d.site.Get(path); !ok && !strings.HasPrefix(path, "spec.policy.answers.") {
-		return fmt.Errorf("%w: there is no field %q", ErrNotFound, path)
+		return fmt.Errorf("%w: there is no field %q", session.ErrNotFound, path)
 	}
 	cfg := d.site.Clone()
 	if err := cfg.SetFrom(path, value, source); err != nil {
-		return fmt.Errorf("%w: %w", ErrInvalid, err)
+		return fmt.Errorf("%w: %w", session.ErrInvalid, err)
 	}
 	had := d.site.Spec.Console.PIN != ""
 	if err := d.take(cfg); err != nil || !had || cfg.Spec.Console.PIN != "" {
@@ -139,7 +141,7 @@ func configOf(values map[string]string, source string) (*site.Config, error) {
 	cfg := site.New()
 	for _, path := range slices.Sorted(maps.Keys(values)) {
 		if err := cfg.SetFrom(path, values[path], source); err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+			return nil, fmt.Errorf("%w: %w", session.ErrInvalid, err)
 		}
 	}
 	return cfg, nil
@@ -153,7 +155,7 @@ func (d *draft) restore(path, step string) error {
 		paths = d.paths(step)
 	}
 	if len(paths) == 0 {
-		return fmt.Errorf("%w: step %q asks nothing", ErrNotFound, step)
+		return fmt.Errorf("%w: step %q asks nothing", session.ErrNotFound, step)
 	}
 	for _, path := range paths {
 		if _, ok := d.outside(path); ok {
@@ -163,12 +165,12 @@ func (d *draft) restore(path, step string) error {
 		was := d.found[path]
 		switch now, ok := cfg.Get(path); {
 		case !ok:
-			return fmt.Errorf("%w: there is no field %q", ErrNotFound, path)
+			return fmt.Errorf("%w: there is no field %q", session.ErrNotFound, path)
 		case now == was.value:
 			continue
 		}
 		if err := cfg.SetFrom(path, was.value, was.source); err != nil {
-			return fmt.Errorf("%w: %w", ErrInvalid, err)
+			return fmt.Errorf("%w: %w", session.ErrInvalid, err)
 		}
 	}
 	return d.take(cfg)
@@ -193,7 +195,7 @@ func (d *draft) paths(id string) (paths []string) {
 func (d *draft) take(cfg *site.Config) error {
 	d.mask.Hide(cfg.SecretTexts())
 	if err := d.store.saveDraft(cfg); err != nil {
-		if errors.Is(err, ErrInvalid) {
+		if errors.Is(err, session.ErrInvalid) {
 			return err
 		}
 		return journalProblem(err)
@@ -212,66 +214,6 @@ func (d *draft) lock(as func(pin.Hash, time.Duration) error) error {
 	return nil
 }
 
-// suggest fills in a value that was found on the machine, and tells whether it did. What a person entered, and what was reviewed,
-// stays.
-func (d *draft) suggest(path, value, source string) (bool, error) {
-	if old, _ := d.site.Get(path); old != "" || d.review != nil {
-		return false, nil
-	}
-	if err := d.site.SetFrom(path, value, source); err != nil {
-		return false, err
-	}
-	d.found[path], d.together = found{value, source}, nil
-	return true, nil
-}
-
-// offer sets the choices of a field, and tells whether they are other ones.
-func (d *draft) offer(path string, choices []steps.Choice) bool {
-	if old, known := d.offers[path]; known && slices.Equal(old, choices) {
-		return false
-	}
-	d.offers[path] = slices.Clone(choices)
-	return true
-}
-
-// view is a field as a console sees it.
-func (d *draft) view(f steps.Field) FieldView {
-	value, _ := d.site.Get(f.Path)
-	if f.Beside {
-		value = d.beside[f.Path]
-	}
-	v := FieldView{
-		Path: f.Path, Kind: f.Kind, Label: f.Label, Help: f.Help, Example: f.Example, Optional: f.Optional,
-		Source: d.site.Sources[f.Path], Choices: f.Choices, Visible: f.Visible == nil || f.Visible(), Repeats: f.Repeats,
-		Changed: value != d.found[f.Path].value, Act: f.Act,
-	}
-	if f.Dynamic {
-		choices, known := d.offers[f.Path]
-		v.Choices, v.Loading = choices, !known
-	}
-	switch {
-	case f.Repeats != "" && d.site.Repeated(f.Repeats):
-		v.SecretSet, v.Source = true, site.Typed
-		return v
-	case d.site.Repeated(f.Path):
-		v.Source = site.Typed
-	}
-	if f.Check != nil && value != "" {
-		if err := f.Check(value); err != nil {
-			v.Problem = beside(err).Map(d.mask.Mask)
-		}
-	}
-	if d.site.IsSecret(f.Path) || f.Kind == steps.Secret {
-		v.SecretSet = value != ""
-		return v
-	}
-	v.Value = value
-	if found := d.found[f.Path].value; !site.SecretValue(f.Path, found) {
-		v.Found = found
-	}
-	return v
-}
-
 // Set implements Session.
 func (e *Engine) Set(ctx context.Context, pen, path, value string) error {
 	return answering(ctx, e, pen, "set", func(d *draft) error { return d.set(path, value) })
@@ -283,28 +225,19 @@ func (e *Engine) Load(ctx context.Context, pen string, values map[string]string,
 }
 
 // answering has a console give answers, when it may.
-func answering(ctx context.Context, e *Engine, pen string, verb Verb, give func(*draft) error) error {
+func answering(ctx context.Context, e *Engine, pen string, verb session.Verb, give func(*draft) error) error {
 	return collecting(ctx, e, pen, verb, func(c *core) error { return c.answered(give(c.draft)) })
 }
 
 // collecting does something for a console that may give answers now.
-func collecting(ctx context.Context, e *Engine, pen string, verb Verb, do func(*core) error) error {
+func collecting(ctx context.Context, e *Engine, pen string, verb session.Verb, do func(*core) error) error {
 	if err := e.idle.May(ctx); err != nil {
 		return err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.core.may(pen, verb, []State{Inspecting, Collecting, Reviewed}); err != nil {
+	if err := e.core.may(pen, verb, []view.State{view.Inspecting, view.Collecting, view.Reviewed}); err != nil {
 		return err
 	}
 	return do(e.core)
-}
-
-// beside is what a person reads of a field's error beside the field.
-func beside(err error) message.Text {
-	e, ok := errors.AsType[*site.Error](err)
-	if !ok || e.Path != "" || e.File != "" || e.Line > 0 {
-		return message.Detail(err)
-	}
-	return e.Says()
 }

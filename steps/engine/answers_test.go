@@ -11,19 +11,21 @@ import (
 	"touchdown/backend/message"
 	"touchdown/backend/report"
 	"touchdown/steps"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 // TestAnswersDoWhatTheWizardDoes lands one machine by answers that are typed, and another by the same answers from a document:
 // the same review, machine and report. What is wrong with an answer is told alike.
 func TestAnswersDoWhatTheWizardDoes(t *testing.T) {
-	lands := func(answer func(r *rig, pen string, values map[string]string)) (review ReviewView, state map[string]string, answers []byte, told []report.JobStep) {
+	lands := func(answer func(r *rig, pen string, values map[string]string)) (review view.Review, state map[string]string, answers []byte, told []report.JobStep) {
 		w := newWorld()
 		w.cable = true
 		r := newRig(t, w)
 		pen := take(t, r)
-		until(t, r, "the form", inState(Collecting))
-		must(t, r.Do(t.Context(), pen, Action{Verb: Inspect}))
+		until(t, r, "the form", inState(view.Collecting))
+		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Inspect}))
 		answer(r, pen, map[string]string{"spec.clusterName": "Not A Name"})
 		s, err := r.Snapshot(t.Context())
 		must(t, err)
@@ -32,9 +34,9 @@ func TestAnswersDoWhatTheWizardDoes(t *testing.T) {
 		}
 		answer(r, pen, map[string]string{"spec.clusterName": "shop", "spec.baseDomain": "example.com"})
 		review = *reviewed(t, r, pen).Review
-		must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: review.Fingerprint}))
-		until(t, r, "the end", inState(IsDone))
-		answers, err = r.Export(t.Context(), Answers)
+		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: review.Fingerprint}))
+		until(t, r, "the end", inState(view.IsDone))
+		answers, err = r.Export(t.Context(), session.Answers)
 		must(t, err)
 		r.mu.Lock()
 		told = r.core.reportJob(nil).Steps
@@ -89,7 +91,7 @@ func TestNetworkConfigHidesTheAnswers(t *testing.T) {
 	}
 	r := newRig(t, w)
 	pen := take(t, r)
-	until(t, r, "the form", inState(Collecting))
+	until(t, r, "the form", inState(view.Collecting))
 	for _, path := range site.New().Paths() {
 		if strings.HasPrefix(path, "spec.network.") && answers[path] == "" {
 			t.Errorf("this test knows no answer for %s", path)
@@ -111,18 +113,18 @@ func TestNetworkConfigHidesTheAnswers(t *testing.T) {
 	if !effective.Spec.Network.IsZero() {
 		t.Errorf("the work would read %+v", effective.Spec.Network)
 	}
-	must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
-	for _, problem := range until(t, r, "the review", inState(Reviewed)).Review.Problems {
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Review}))
+	for _, problem := range until(t, r, "the review", inState(view.Reviewed)).Review.Problems {
 		if strings.Contains(problem.String(), "spec.network") {
 			t.Errorf("the review says %s", problem)
 		}
 	}
-	text, err := r.Export(t.Context(), Answers)
+	text, err := r.Export(t.Context(), session.Answers)
 	must(t, err)
 	if strings.Contains(string(text), "  network:") || !strings.Contains(string(text), "networkConfig:") {
 		t.Errorf("exported:\n%s", text)
 	}
-	must(t, r.Do(t.Context(), pen, Action{Verb: Edit}))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
 	must(t, r.Set(t.Context(), pen, "spec.networkConfig", ""))
 	r.mu.Lock()
 	back, _ := r.core.draft.effective()

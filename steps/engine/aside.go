@@ -12,6 +12,7 @@ import (
 	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 	"touchdown/steps/aside"
+	"touchdown/steps/view"
 )
 
 // SetAside ends the job at a site for good, and moves its records into a dated folder below layout.ReturnedFolder, whose path it returns.
@@ -68,7 +69,7 @@ func mayGoAside(s *store) error {
 		}
 	case len(read.events) == 0:
 		return aside.NothingToReturn()
-	case j.state == IsUndone, j.handedOver && !underWay(j.state), !j.touched():
+	case j.state == view.IsUndone, j.handedOver && !underWay(j.state), !j.touched():
 		return nil
 	}
 	return &problem.Problem{
@@ -78,15 +79,15 @@ func mayGoAside(s *store) error {
 }
 
 // unended tells where a landing is that has not ended.
-func unended(s State) message.Text {
+func unended(s view.State) message.Text {
 	switch s {
-	case HasFailed:
+	case view.HasFailed:
 		return message.T("The landing of this node has failed, and was not undone.")
-	case InQuestion:
+	case view.InQuestion:
 		return message.T("The landing of this node waits for an answer.")
-	case Working:
+	case view.Working:
 		return message.T("The landing of this node is not finished.")
-	case UndoingAll:
+	case view.UndoingAll:
 		return message.T("The landing of this node is being undone.")
 	}
 	return message.T("The landing of this node has not ended, or has stopped on its way.")

@@ -15,6 +15,8 @@ import (
 	"touchdown/backend/problem"
 	"touchdown/backend/report"
 	"touchdown/steps/aside"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // asideMark says that records are on their way.
@@ -28,7 +30,7 @@ const siteSecret = "dTpwbDRudGVkc2VjcmV0" // as a pull secret has it
 var stays = []string{"report-key.pem", "media/node.key", "factory/journal.jsonl", "factory.json", "images/store.json", "console-pin.json"}
 
 // landsFor lands the node, with a secret among the answers and with what else a landing leaves in its state folder.
-func (r *rig) landsFor(t *testing.T, ends ...Action) {
+func (r *rig) landsFor(t *testing.T, ends ...session.Action) {
 	t.Helper()
 	r.w.mu.Lock() // an engine looks from the moment it is opened
 	r.w.cable = true
@@ -40,8 +42,8 @@ func (r *rig) landsFor(t *testing.T, ends ...Action) {
 	pen := take(t, r)
 	for _, a := range ends {
 		must(t, r.Do(t.Context(), pen, a))
-		if a.Verb == Undo {
-			until(t, r, "the undo", inState(IsUndone))
+		if a.Verb == session.Undo {
+			until(t, r, "the undo", inState(view.IsUndone))
 		}
 	}
 	must(t, r.Close())
@@ -80,7 +82,7 @@ func left(t *testing.T, dir string) []string {
 // TestSetAside: after the hand-over and after an undo the records move as a whole, and nothing of the job stays: no answer, no secret, no
 // PIN. They can be read in their folder as where they were; the next job begins without them. The second return of a day has a folder too.
 func TestSetAside(t *testing.T) {
-	for name, end := range map[string]Action{"handed over": {Verb: HandOver}, "undone": {Verb: Undo}} {
+	for name, end := range map[string]session.Action{"handed over": {Verb: session.HandOver}, "undone": {Verb: session.Undo}} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, newWorld())
 			r.landsFor(t, end)
@@ -112,7 +114,7 @@ func TestSetAside(t *testing.T) {
 
 			r.w.set("names", "factory")
 			r.open(t)
-			if s, err := r.Snapshot(t.Context()); err != nil || s.Life == LifeLanded || s.Cluster != "" || s.Locked || s.HandedOver || s.Idle != nil || len(s.Notices) > 0 {
+			if s, err := r.Snapshot(t.Context()); err != nil || s.Life == view.LifeLanded || s.Cluster != "" || s.Locked || s.HandedOver || s.Idle != nil || len(s.Notices) > 0 {
 				t.Errorf("the next job begins as %+v, %v", s, err)
 			}
 			r.landsFor(t, end)
@@ -129,7 +131,7 @@ func TestSetAside(t *testing.T) {
 }
 
 // readable opens an engine on records that were set aside: it finds the job at its end, and nothing lost.
-func (r *rig) readable(t *testing.T, folder string, end Action) {
+func (r *rig) readable(t *testing.T, folder string, end session.Action) {
 	t.Helper()
 	o := r.options()
 	o.Dir = folder
@@ -137,8 +139,8 @@ func (r *rig) readable(t *testing.T, folder string, end Action) {
 	must(t, err)
 	s, err := e.Snapshot(t.Context())
 	must(t, err)
-	want := map[Verb]State{HandOver: IsDone, Undo: IsUndone}[end.Verb]
-	if s.State != want || s.HandedOver != (end.Verb == HandOver) || s.Problem != nil || len(s.Notices) > 0 || s.Cluster != "shop.example.com" {
+	want := map[session.Verb]view.State{session.HandOver: view.IsDone, session.Undo: view.IsUndone}[end.Verb]
+	if s.State != want || s.HandedOver != (end.Verb == session.HandOver) || s.Problem != nil || len(s.Notices) > 0 || s.Cluster != "shop.example.com" {
 		t.Errorf("the records tell %s, %+v, %q", s.State, s.Problem, s.Notices)
 	}
 	must(t, e.Close())
@@ -169,13 +171,13 @@ func TestSetAsideRefuses(t *testing.T) {
 	failed := newRig(t, newWorld())
 	failed.w.setFail("light", broken())
 	failed.start(t, failed, take(t, failed), false)
-	until(t, failed, "the failure", inState(HasFailed))
-	must(t, failed.Do(t.Context(), take(t, failed), Action{Verb: Edit})) // given up on its way, and not undone
+	until(t, failed, "the failure", inState(view.HasFailed))
+	must(t, failed.Do(t.Context(), take(t, failed), session.Action{Verb: session.Edit})) // given up on its way, and not undone
 	must(t, failed.Close())
 	refused(failed, "FAC-BUSY")
 
 	damaged := newRig(t, newWorld())
-	damaged.landsFor(t, Action{Verb: HandOver})
+	damaged.landsFor(t, session.Action{Verb: session.HandOver})
 	journal := damaged.store.path(layout.JournalFile)
 	text, err := os.ReadFile(journal)
 	must(t, err)
@@ -186,7 +188,7 @@ func TestSetAsideRefuses(t *testing.T) {
 // TestSetAsideAfterACut: wherever the power is cut, the next call brings the return to its end, with the same records in the same folder. What was written since takes no record's place.
 func TestSetAsideAfterACut(t *testing.T) {
 	r := newRig(t, newWorld())
-	r.landsFor(t, Action{Verb: HandOver})
+	r.landsFor(t, session.Action{Verb: session.HandOver})
 	must(t, os.RemoveAll(filepath.Join(r.dir, "saved"))) // its folders are empty, and a tree has none
 	s, err := openStore(r.dir)                           // as it is when the mark is written
 	must(t, err)

@@ -13,6 +13,8 @@ import (
 	"touchdown/backend/layout"
 	"touchdown/backend/message"
 	"touchdown/steps"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // loss is one file of the state folder that is not what was written.
@@ -61,7 +63,7 @@ func (l loss) text() message.Text {
 // wiped tells whether the job has removed the file itself.
 func (l loss) wiped(k steps.JobState) bool {
 	folder, _, _ := strings.Cut(l.file, "/")
-	return folder == "saved" && (k.HandedOver || State(k.State) == IsUndone) || folder == "secrets" && k.HandedOver
+	return folder == "saved" && (k.HandedOver || view.State(k.State) == view.IsUndone) || folder == "secrets" && k.HandedOver
 }
 
 // ours are the files directly in the state folder whose checksums are kept.
@@ -103,7 +105,7 @@ func fresh(journal string) bool {
 // clear removes what a power cut left of a write that was under way.
 func (s *store) clear() {
 	_ = clearLeftovers(s.dir, append([]string{
-		layout.JournalFile, "sums.jsonl", "report.txt", "report.json", string(signed), "hosts.txt", "console-lock.json", "console-before.json", "console-wrong",
+		layout.JournalFile, "sums.jsonl", "report.txt", "report.json", string(session.SignedReport), "hosts.txt", "console-lock.json", "console-before.json", "console-wrong",
 	}, ours...)...) // in nobody's way
 	_ = clearLeftovers(s.path("secrets"))
 	entries, _ := os.ReadDir(s.path("saved"))

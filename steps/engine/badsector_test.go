@@ -14,6 +14,7 @@ import (
 
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/view"
 )
 
 // badSector makes every read of a file fail with an I/O error, and every attempt to rename it.
@@ -40,19 +41,19 @@ func TestBadSectors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, newWorld())
 			r.start(t, r, take(t, r), false)
-			until(t, r, "the end", inState(IsDone))
+			until(t, r, "the end", inState(view.IsDone))
 			must(t, r.Close())
 			path := filepath.Join(r.dir, name)
 			badSector(t, path)
 			r.open(t)
-			s := until(t, r, "the end", inState(IsDone))
+			s := until(t, r, "the end", inState(view.IsDone))
 			if len(s.Notices) == 0 {
 				t.Error("nothing is told")
 			}
 			must(t, r.Close())
 			must(t, unix.Unmount(path, 0))
 			r.open(t)
-			until(t, r, "the end, with a good disk", inState(IsDone))
+			until(t, r, "the end, with a good disk", inState(view.IsDone))
 		})
 	}
 }
@@ -61,11 +62,11 @@ func TestBadSectors(t *testing.T) {
 func TestReadOnlyFiles(t *testing.T) {
 	for _, c := range []struct {
 		name, file, more string
-		state            State
+		state            view.State
 	}{
-		{"the journal", "journal.jsonl", "", Collecting},
-		{"a damaged journal", "journal.jsonl", "{damage\n", HasFailed},
-		{"the checksums", "sums.jsonl", "", Collecting},
+		{"the journal", "journal.jsonl", "", view.Collecting},
+		{"a damaged journal", "journal.jsonl", "{damage\n", view.HasFailed},
+		{"the checksums", "sums.jsonl", "", view.Collecting},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newRig(t, newWorld())
@@ -106,7 +107,7 @@ func TestDraftThatIsNone(t *testing.T) {
 	must(t, os.WriteFile(filepath.Join(r.dir, "secrets", "spec.nothing"), []byte("sesame"), 0o600))
 	must(t, os.WriteFile(filepath.Join(r.dir, "site.yaml"), []byte("spec: {clusterName: [shop"), 0o600))
 	r.open(t)
-	s := until(t, r, "an empty form", inState(Collecting))
+	s := until(t, r, "an empty form", inState(view.Collecting))
 	if len(s.Notices) != 1 || !strings.Contains(s.Notices[0].String(), "site.yaml.unreadable") || !strings.Contains(s.Notices[0].String(), "spec.nothing") {
 		t.Errorf("notices %q", s.Notices)
 	}
@@ -145,9 +146,9 @@ func TestJournalWithoutItsFirstLine(t *testing.T) {
 
 // TestFailureOutsideOfAStep ends the job where it is.
 func TestFailureOutsideOfAStep(t *testing.T) {
-	j := &job{state: Working, current: "light"}
-	j.applyJob(steps.Event{Kind: steps.Failed, Problem: trouble(&problem.Problem{Code: "X"})})
-	if j.state != HasFailed || j.current != "" || j.problem.Code != "X" {
+	j := &job{state: view.Working, current: "light"}
+	j.applyJob(steps.Event{Kind: steps.Failed, Problem: steps.TroubleOf(&problem.Problem{Code: "X"})})
+	if j.state != view.HasFailed || j.current != "" || j.problem.Code != "X" {
 		t.Errorf("%s at %q: %v", j.state, j.current, j.problem)
 	}
 }

@@ -13,7 +13,9 @@ import (
 	"touchdown/backend/media"
 	"touchdown/backend/message"
 	"touchdown/steps/idle"
+	"touchdown/steps/session"
 	"touchdown/steps/site/pin"
+	"touchdown/steps/view"
 	"touchdown/test/stick"
 )
 
@@ -36,8 +38,8 @@ func bakedRig(t *testing.T) (*sealedRig, *envelope.Document) {
 	return r, d
 }
 
-func tells(notice string) func(*Snapshot) bool {
-	return func(s *Snapshot) bool {
+func tells(notice string) func(*view.Snapshot) bool {
+	return func(s *view.Snapshot) bool {
 		return strings.Contains(strings.Join(message.English(s.Notices), "\n"), notice)
 	}
 }
@@ -79,7 +81,7 @@ func TestABakedSiteConfigLands(t *testing.T) {
 		}
 	})
 	r.pass()
-	s = until(t, r, "the landing", inState(IsDone))
+	s = until(t, r, "the landing", inState(view.IsDone))
 	if got := r.w.get("names"); got != "baked.stick.example" || s.Starts != 0 || r.host.Exists(bakedDocument) {
 		t.Errorf("landed as %s, starts in %v s", got, s.Starts)
 	}
@@ -113,7 +115,7 @@ func TestAKeyStopsTheCountdown(t *testing.T) {
 			r.open(t)
 			until(t, r, "why not, after a restart", noticed("a person stopped it"))
 			r.quiet(t)
-			must(t, r.Do(t.Context(), take(t, r), Action{Verb: Act, Path: "medium.volume", Value: d.ID}))
+			must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Act, Path: "medium.volume", Value: d.ID}))
 			if s, err := r.Snapshot(t.Context()); err != nil || s.Cluster != "baked.stick.example" || !s.Started.IsZero() {
 				t.Errorf("%s, %v, %v", s.Cluster, s.Started, err)
 			}
@@ -148,19 +150,19 @@ func TestADriveThatIsNoMedium(t *testing.T) {
 	stick.Plug(t, r.host.Root(), "sdb", void)
 	stick.Plug(t, r.host.Root(), "sdb1", void)
 	r.open(t)
-	until(t, r, "the disk and the countdown", func(s *Snapshot) bool { return tells(counting)(s) && tells("sdb is not used: MED-UNRD")(s) })
+	until(t, r, "the disk and the countdown", func(s *view.Snapshot) bool { return tells(counting)(s) && tells("sdb is not used: MED-UNRD")(s) })
 	damaged := stick.Volume(t, media.PlainFile, []byte(onStick))
 	copy(damaged[0x0d:], []byte{3}) // sectors of a cluster
 	stick.Plug(t, r.host.Root(), "sdc", damaged)
-	until(t, r, "the drive and the countdown", func(s *Snapshot) bool { return tells(counting)(s) && tells("sdc is not used: MED-BAD")(s) })
+	until(t, r, "the drive and the countdown", func(s *view.Snapshot) bool { return tells(counting)(s) && tells("sdc is not used: MED-BAD")(s) })
 	exfat := make([]byte, 64<<10)
 	copy(exfat[3:], "EXFAT   ")
 	stick.Plug(t, r.host.Root(), "sdd", exfat)
-	until(t, r, "a stick with exFAT, in words", func(s *Snapshot) bool {
+	until(t, r, "a stick with exFAT, in words", func(s *view.Snapshot) bool {
 		return tells(counting)(s) && tells("Stick sdd has exFAT, which is not read: format it as FAT32.")(s)
 	})
 	r.pass()
-	until(t, r, "the landing", inState(IsDone))
+	until(t, r, "the landing", inState(view.IsDone))
 	if !r.used(t, d.ID) {
 		t.Error("it did not land with the factory's document")
 	}
@@ -194,7 +196,7 @@ func TestAStickEndsTheCountdown(t *testing.T) {
 		r.open(t)
 		until(t, r, "the countdown", tells(counting))
 		r.plug(t, "sdb", forNobody())
-		until(t, r, "the landing", inState(IsDone))
+		until(t, r, "the landing", inState(view.IsDone))
 		if got := r.w.get("names"); got != "shop.stick.example" {
 			t.Errorf("landed as %s", got)
 		}
@@ -206,7 +208,7 @@ func TestAStickEndsTheCountdown(t *testing.T) {
 		r.plug(t, "sdb", d)
 		until(t, r, "the stick", noticed("FACTORY (in the node) starts nothing"))
 		pen := take(t, r)
-		must(t, r.Do(t.Context(), pen, Action{Verb: Act, Path: "medium.volume", Value: d.ID}))
+		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: "medium.volume", Value: d.ID}))
 		must(t, r.ReleasePen(t.Context(), pen))
 		stick.Pull(t, r.host.Root(), "sdb")
 		until(t, r, "why not", noticed("a person took the answers of a medium"))
@@ -228,7 +230,7 @@ func TestABakedSiteConfigWaits(t *testing.T) {
 		until(t, r, "the countdown", tells(counting))
 		r.pass()
 		s := until(t, r, "the problem", noticed("FACTORY (in the node) starts nothing", "what has to be fixed first", "no link"))
-		if s.State != Reviewed || len(s.Review.Problems) != 1 || r.used(t, d.ID) {
+		if s.State != view.Reviewed || len(s.Review.Problems) != 1 || r.used(t, d.ID) {
 			t.Errorf("%s, %+v", s.State, s.Review)
 		}
 		must(t, r.Close())
@@ -236,7 +238,7 @@ func TestABakedSiteConfigWaits(t *testing.T) {
 		r.open(t)
 		until(t, r, "the countdown after a restart", tells(counting))
 		r.pass()
-		until(t, r, "the landing", inState(IsDone))
+		until(t, r, "the landing", inState(view.IsDone))
 	})
 	t.Run("a router that is late", func(t *testing.T) {
 		r, _ := bakedRig(t)
@@ -247,12 +249,12 @@ func TestABakedSiteConfigWaits(t *testing.T) {
 		until(t, r, "the wait", tells(again))
 		until(t, r, "why not", noticed("FACTORY (in the node) starts nothing", "no link"))
 		r.ahead.Add(int64(tryAgainTime))
-		until(t, r, "the second wait", func(s *Snapshot) bool { return tells(again)(s) && s.Starts > 100 })
+		until(t, r, "the second wait", func(s *view.Snapshot) bool { return tells(again)(s) && s.Starts > 100 })
 		r.w.mu.Lock()
 		r.w.cable = true
 		r.w.mu.Unlock()
 		r.ahead.Add(int64(tryAgainTime))
-		until(t, r, "the landing", inState(IsDone))
+		until(t, r, "the landing", inState(view.IsDone))
 	})
 	t.Run("a key while it waits", func(t *testing.T) {
 		r, _ := bakedRig(t)

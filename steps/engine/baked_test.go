@@ -6,6 +6,8 @@ import (
 
 	"touchdown/backend/envelope"
 	"touchdown/backend/layout"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 const bakedDocument = layout.Media + "/baked.dsse.json"
@@ -34,8 +36,8 @@ func TestABakedSiteConfigThatNoSealNamed(t *testing.T) {
 	if !s.Started.IsZero() || s.Cluster == "shop.stick.example" || !r.host.Exists(bakedDocument) || r.used(t, d.ID) {
 		t.Fatalf("started %v, %s, %s", s.Started, s.State, s.Cluster)
 	}
-	until(t, r, "the offer", inState(Collecting))
-	must(t, r.Do(t.Context(), take(t, r), Action{Verb: Act, Path: "medium.volume", Value: d.ID}))
+	until(t, r, "the offer", inState(view.Collecting))
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Act, Path: "medium.volume", Value: d.ID}))
 	if s, err = r.Snapshot(t.Context()); err != nil || s.Cluster != "shop.stick.example" || !s.Started.IsZero() || !r.used(t, d.ID) {
 		t.Errorf("%s, started %v, %v", s.Cluster, s.Started, err)
 	}
@@ -49,16 +51,16 @@ func TestABakedSiteConfigAsks(t *testing.T) {
 	must(t, err)
 	r.open(t)
 	r.look(t)
-	s := until(t, r, "the offer", func(s *Snapshot) bool {
-		return s.State == Collecting && len(s.Stages[2].Steps[0].Fields) > 0
+	s := until(t, r, "the offer", func(s *view.Snapshot) bool {
+		return s.State == view.Collecting && len(s.Stages[2].Steps[0].Fields) > 0
 	})
 	fields := s.Stages[2].Steps[0].Fields
 	offer := fields[len(fields)-1]
 	if !s.Started.IsZero() || offer.Choices[0].Value != d.ID || !strings.HasPrefix(offer.Choices[0].Label.String(), "FACTORY (in the node)") {
 		t.Fatalf("%+v", offer)
 	}
-	must(t, r.Do(t.Context(), take(t, r), Action{Verb: Act, Path: offer.Path, Value: d.ID}))
-	if v, _ := r.Snapshot(t.Context()); v.Cluster != "shop.stick.example" || v.State == Working || r.host.Exists(bakedDocument) {
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Act, Path: offer.Path, Value: d.ID}))
+	if v, _ := r.Snapshot(t.Context()); v.Cluster != "shop.stick.example" || v.State == view.Working || r.host.Exists(bakedDocument) {
 		t.Errorf("%s, %s, still there %t", v.Cluster, v.State, r.host.Exists(bakedDocument))
 	}
 	must(t, r.Close())
@@ -68,7 +70,7 @@ func TestABakedSiteConfigAsks(t *testing.T) {
 	must(t, err)
 	both.plug(t, "sdb", forNobody())
 	both.open(t)
-	until(t, both, "the landing from the stick", inState(IsDone))
+	until(t, both, "the landing from the stick", inState(view.IsDone))
 	if got := both.w.get("names"); got != "shop.stick.example" || !both.host.Exists(bakedDocument) {
 		t.Errorf("landed as %s", got)
 	}

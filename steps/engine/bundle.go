@@ -13,6 +13,7 @@ import (
 	"touchdown/backend/problem"
 	"touchdown/backend/support"
 	"touchdown/steps/chosen"
+	"touchdown/steps/session"
 )
 
 // summaryTail is what a summary takes of each file at most; less, when the whole would not fit a serial line.
@@ -69,7 +70,7 @@ func ontoStick(name string) func(context.Context, *Engine) ([]byte, error) {
 			return []volume.File{{Name: "touchdown-support.tar.gz", Data: archive}}, err
 		})
 		if err != nil && problem.From(err).Code == "MED-LACK" {
-			return nil, fmt.Errorf("%w: %w", ErrNotFound, err) // a console tells it from what failed
+			return nil, fmt.Errorf("%w: %w", session.ErrNotFound, err) // a console tells it from what failed
 		}
 		if err != nil {
 			return nil, err
@@ -93,7 +94,7 @@ func packWithin(files []support.Part, limit int, now time.Time, fits func([]byte
 // alone makes one bundle at a time: each is in memory whole, and the engine has little.
 func alone(ctx context.Context, e *Engine, make func(context.Context, *Engine) ([]byte, error)) ([]byte, error) {
 	if !e.packing.TryLock() {
-		return nil, fmt.Errorf("%w: a support bundle is being made already; try again in a minute", ErrState)
+		return nil, fmt.Errorf("%w: a support bundle is being made already; try again in a minute", session.ErrState)
 	}
 	defer e.packing.Unlock()
 	return make(ctx, e)

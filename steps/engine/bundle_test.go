@@ -11,19 +11,20 @@ import (
 	"touchdown/backend/layout"
 	"touchdown/backend/support"
 	"touchdown/steps/idle"
+	"touchdown/steps/session"
 	"touchdown/steps/transcript"
 )
 
 // TestTheBundleHasTheNodesOwnWords: what its services say is in it, by way of a console's socket too, without the secrets that were
 // typed and those of others; what cannot be had is named.
 func TestTheBundleHasTheNodesOwnWords(t *testing.T) {
-	each(t, func(t *testing.T, r *rig, s Session) {
+	each(t, func(t *testing.T, r *rig, s session.Session) {
 		must(t, s.Set(t.Context(), take(t, s), "spec.proxy.httpProxy", "http://user:typed-password@proxy.example.com:3128"))
 		r.host.On("journalctl", "kubelet says typed-password and Bearer pl4ntedToken\n", nil)
 		r.host.On("nmcli device show", "", errors.New("NetworkManager is not running"))
 		r.host.File(layout.Returned+"/2026-11-26-9/"+layout.JournalFile, "an earlier return\n")
 		r.host.File(layout.Returned+"/2026-11-26-10/"+layout.JournalFile, "why it came back: password=pl4ntedToken\n")
-		bundle, err := s.Export(t.Context(), Bundle)
+		bundle, err := s.Export(t.Context(), session.Bundle)
 		must(t, err)
 		text := unpacked(t, bundle)
 		for _, want := range []string{"touchdown-bundle/node/kubelet.txt", "touchdown-bundle/node/system-journal.txt", "kubelet says <secret> and Bearer <secret>", "nmcli-devices.txt: ", "touchdown-bundle/node/missing.txt", "touchdown-bundle/returned/2026-11-26-10/journal.jsonl", "why it came back"} {
@@ -41,10 +42,10 @@ func TestTheBundleHasTheNodesOwnWords(t *testing.T) {
 
 // TestWhatConsolesShowedIsInTheBundle: with the console's name, after a restart of the engine too, and without the secrets that were typed.
 func TestWhatConsolesShowedIsInTheBundle(t *testing.T) {
-	each(t, func(t *testing.T, r *rig, s Session) {
+	each(t, func(t *testing.T, r *rig, s session.Session) {
 		must(t, s.Set(t.Context(), take(t, s), "spec.proxy.httpProxy", "http://user:typed-password@proxy.example.com:3128"))
 		must(t, s.Shown(idle.At(t.Context(), "ttyS0"), "page form\n  | proxy typed-password\nkey Enter password=pl4ntedToken\n"))
-		bundle, err := s.Export(t.Context(), Bundle)
+		bundle, err := s.Export(t.Context(), session.Bundle)
 		must(t, err)
 		text := unpacked(t, bundle)
 		if !strings.Contains(text, "touchdown-bundle/consoles.txt") || !strings.Contains(text, " ttyS0\npage form\n  | proxy <secret>\nkey Enter password=<secret>\n") {
@@ -84,7 +85,7 @@ func TestASummaryFitsASerialLine(t *testing.T) {
 	}
 	r.host.OnFunc("journalctl", noise)
 	r.host.OnFunc("nmcli", noise)
-	archive, err := r.Export(t.Context(), Document(support.Summary))
+	archive, err := r.Export(t.Context(), session.Document(support.Summary))
 	must(t, err)
 	text, err := support.Serial(archive, "")
 	must(t, err)
@@ -104,7 +105,7 @@ func TestASummaryFitsASerialLine(t *testing.T) {
 // TestASecondTryIsTheSame: for as long as a person tries again over a noisy line. One bundle is made at a time.
 func TestASecondTryIsTheSame(t *testing.T) {
 	r := newRig(t, newWorld())
-	summary := Document(support.Summary)
+	summary := session.Document(support.Summary)
 	first, err := r.Export(t.Context(), summary)
 	must(t, err)
 	r.ahead.Add(int64(summaryLife) / 2)
@@ -118,7 +119,7 @@ func TestASecondTryIsTheSame(t *testing.T) {
 	}
 	r.packing.Lock()
 	defer r.packing.Unlock()
-	if _, err := r.Export(t.Context(), Bundle); !errors.Is(err, ErrState) {
+	if _, err := r.Export(t.Context(), session.Bundle); !errors.Is(err, session.ErrState) {
 		t.Errorf("two at once: %v", err)
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"touchdown/backend/support"
 	"touchdown/steps/chosen"
 	"touchdown/steps/idle"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 	"touchdown/test/secrets"
 	"touchdown/test/stick"
 )
@@ -50,11 +52,11 @@ func planted(t *testing.T) *sealedRig {
 func TestABundleHasNoSecret(t *testing.T) {
 	r := planted(t)
 	stick.Plug(t, r.host.Root(), "sdb", stick.Files(t, "MINE", volume.File{Name: "photo.jpg", Data: []byte("a photo")}))
-	whole, err := r.Export(t.Context(), Bundle)
+	whole, err := r.Export(t.Context(), session.Bundle)
 	must(t, err)
-	short, err := r.Export(t.Context(), Document(support.Summary))
+	short, err := r.Export(t.Context(), session.Document(support.Summary))
 	must(t, err)
-	told, err := r.Export(t.Context(), BundleOnStick)
+	told, err := r.Export(t.Context(), session.BundleOnStick)
 	must(t, err)
 	var saved chosen.Saved
 	must(t, json.Unmarshal(told, &saved))
@@ -92,20 +94,20 @@ func idOf(t *testing.T, r *sealedRig) string {
 
 // TestABundleWithoutAStick: is told apart from what failed, over the socket too; a console that is locked writes to none.
 func TestABundleWithoutAStick(t *testing.T) {
-	each(t, func(t *testing.T, r *rig, s Session) {
-		until(t, s, "the form", inState(Collecting))
-		if _, err := s.Export(t.Context(), BundleOnStick); !errors.Is(err, ErrNotFound) {
+	each(t, func(t *testing.T, r *rig, s session.Session) {
+		until(t, s, "the form", inState(view.Collecting))
+		if _, err := s.Export(t.Context(), session.BundleOnStick); !errors.Is(err, session.ErrNotFound) {
 			t.Errorf("an engine without media: %v", err)
 		}
 		r.o.Media = media.NewWatcher(r.host.Machine)
-		_, err := s.Export(t.Context(), BundleOnStick)
-		if !errors.Is(err, ErrNotFound) || problem.From(err).Code != "MED-LACK" {
+		_, err := s.Export(t.Context(), session.BundleOnStick)
+		if !errors.Is(err, session.ErrNotFound) || problem.From(err).Code != "MED-LACK" {
 			t.Errorf("without a stick: %v", err)
 		}
 		tty, serial := idle.At(t.Context(), "tty1"), idle.At(t.Context(), "ttyS0")
 		must(t, s.Set(tty, take(t, s), "spec.console.pin", testPIN))
 		r.beginsLock(t)
-		if _, err := s.Export(serial, BundleOnStick); !errors.Is(err, idle.ErrLocked) {
+		if _, err := s.Export(serial, session.BundleOnStick); !errors.Is(err, idle.ErrLocked) {
 			t.Errorf("a locked console: %v", err)
 		}
 	})

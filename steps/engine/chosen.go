@@ -13,6 +13,7 @@ import (
 	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/chosen"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
 )
 
@@ -37,7 +38,7 @@ func fileField(c *core, path string) (steps.Field, bool) {
 
 // offerFiles lists the files on media, or gives a field what is in one of them. Other than what was typed, a value that its check refuses
 // is not kept: a wrong file may hold anything, and what is in a field is shown.
-func offerFiles(ctx context.Context, e *Engine, pen string, f steps.Field, a Action) error {
+func offerFiles(ctx context.Context, e *Engine, pen string, f steps.Field, a session.Action) error {
 	if a.Volume == "" {
 		return listFiles(ctx, e, pen, f)
 	}
@@ -45,7 +46,7 @@ func offerFiles(ctx context.Context, e *Engine, pen string, f steps.Field, a Act
 	if err != nil {
 		return err
 	}
-	return answering(ctx, e, pen, Act, func(d *draft) error {
+	return answering(ctx, e, pen, session.Act, func(d *draft) error {
 		if err := d.setFrom(f.Path, value, chosen.From(volume, a.Value)); err != nil {
 			return err
 		}
@@ -65,7 +66,7 @@ func listFiles(ctx context.Context, e *Engine, pen string, f steps.Field) error 
 			found[i].Files = append(foldersOf(found[i]), found[i].Files...)
 		}
 	}
-	return collecting(ctx, e, pen, Act, func(c *core) error {
+	return collecting(ctx, e, pen, session.Act, func(c *core) error {
 		c.draft.volumes = found
 		c.recorder.changed()
 		return nil
@@ -131,7 +132,7 @@ func filesIn(v chosen.Volume, line string) []string {
 }
 
 // fileOf reads a file that a person was shown, or those of a folder, and judges it by the rules for what is typed into a field.
-func fileOf(ctx context.Context, e *Engine, f steps.Field, a Action) (value, volume string, err error) {
+func fileOf(ctx context.Context, e *Engine, f steps.Field, a session.Action) (value, volume string, err error) {
 	var names []string
 	e.mu.Lock()
 	for _, v := range e.core.draft.volumes {
@@ -141,7 +142,7 @@ func fileOf(ctx context.Context, e *Engine, f steps.Field, a Action) (value, vol
 	}
 	e.mu.Unlock()
 	if len(names) == 0 {
-		return "", "", fmt.Errorf("%w: there is no such file in the list of files on media; list them again", ErrNotFound)
+		return "", "", fmt.Errorf("%w: there is no such file in the list of files on media; list them again", session.ErrNotFound)
 	}
 	data, volume, err := e.o.Media.ReadFiles(ctx, a.Volume, names...)
 	if err != nil {

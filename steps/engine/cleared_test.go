@@ -13,7 +13,9 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/steps"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 const certPath = "spec.ingressCert.cert"
@@ -52,7 +54,7 @@ func withCertificate() *world {
 }
 
 // certChecks are the checks of the certificate's step, by ID.
-func certChecks(t *testing.T, s Session) map[string]steps.Check {
+func certChecks(t *testing.T, s session.Session) map[string]steps.Check {
 	t.Helper()
 	snapshot, err := s.Snapshot(t.Context())
 	must(t, err)
@@ -64,20 +66,20 @@ func certChecks(t *testing.T, s Session) map[string]steps.Check {
 }
 
 // certify gives the certificate's field a value and has the machine looked at.
-func certify(t *testing.T, s Session, pen, value string) map[string]steps.Check {
+func certify(t *testing.T, s session.Session, pen, value string) map[string]steps.Check {
 	t.Helper()
 	must(t, s.Set(t.Context(), pen, certPath, value))
-	must(t, s.Do(t.Context(), pen, Action{Verb: Inspect}))
+	must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Inspect}))
 	return certChecks(t, s)
 }
 
 // TestCheckGoesWithItsCause: a check that the machine no longer gives a reason for neither stays on a screen nor keeps the
 // work from starting, and whoever follows the events alone knows as much.
 func TestCheckGoesWithItsCause(t *testing.T) {
-	eachIn(t, withCertificate, func(t *testing.T, r *rig, s Session) {
+	eachIn(t, withCertificate, func(t *testing.T, r *rig, s session.Session) {
 		pen := take(t, s)
 		r.fill(t, s, pen)
-		must(t, s.Do(t.Context(), pen, Action{Verb: Edit}))
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
 		if c := certify(t, s, pen, "nonsense")["apps-cert"]; c.Status != check.Fail {
 			t.Fatalf("nonsense: %+v", c)
 		}
@@ -94,13 +96,13 @@ func TestCheckGoesWithItsCause(t *testing.T) {
 		if told := toldChecks(t, s, snapshot.Seq); told["certificate"]["apps-cert"] || !told["names"]["cable"] {
 			t.Errorf("the events leave %v", told)
 		}
-		must(t, s.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: snapshot.Review.Fingerprint}))
-		until(t, s, "the end", inState(IsDone))
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: snapshot.Review.Fingerprint}))
+		until(t, s, "the end", inState(view.IsDone))
 	})
 }
 
 // toldChecks are the checks that the events up to a number leave, by step.
-func toldChecks(t *testing.T, s Session, upTo uint64) map[string]map[string]bool {
+func toldChecks(t *testing.T, s session.Session, upTo uint64) map[string]map[string]bool {
 	t.Helper()
 	enough := errors.New("enough")
 	told := map[string]map[string]bool{}
@@ -137,11 +139,11 @@ func TestWaiverOutlivesItsCheck(t *testing.T) {
 		must(t, r.Close())
 		r.open(t)
 		pen = take(t, r)
-		until(t, r, "the form", inState(Collecting))
+		until(t, r, "the form", inState(view.Collecting))
 	}
-	until(t, r, "the form", inState(Collecting))
+	until(t, r, "the form", inState(view.Collecting))
 	certify(t, r, pen, "nonsense")
-	must(t, r.Do(t.Context(), pen, Action{Verb: Waive, Step: "certificate", Check: "apps-cert", By: "Kim", Reason: "it comes tomorrow"}))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Waive, Step: "certificate", Check: "apps-cert", By: "Kim", Reason: "it comes tomorrow"}))
 	if c, there := certify(t, r, pen, "")["apps-cert"]; there {
 		t.Errorf("without a certificate: %+v", c)
 	}
@@ -208,19 +210,19 @@ func TestLookThatBrokeOffClearsNothing(t *testing.T) {
 	inspect := func(state, want string) {
 		t.Helper()
 		w.set("port", state)
-		must(t, r.Do(t.Context(), pen, Action{Verb: Inspect}))
+		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Inspect}))
 		if got := checks(); got != want {
 			t.Errorf("%s: %q, not %q", state, got, want)
 		}
 	}
-	until(t, r, "the form", inState(Collecting))
+	until(t, r, "the form", inState(view.Collecting))
 	inspect("down", "link fail")
 	inspect("broken", "link fail, port-inspect warn")
 	inspect("down", "link fail")
 	w.set("port", "hangs")
 	ended := make(chan error, 1)
-	go func() { ended <- r.Do(t.Context(), pen, Action{Verb: Inspect}) }()
-	until(t, r, "the look", func(s *Snapshot) bool { return s.Stages[2].Steps[0].Inspecting })
+	go func() { ended <- r.Do(t.Context(), pen, session.Action{Verb: session.Inspect}) }()
+	until(t, r, "the look", func(s *view.Snapshot) bool { return s.Stages[2].Steps[0].Inspecting })
 	w.set("port", "down")
 	must(t, r.Load(t.Context(), pen, map[string]string{"spec.clusterName": "shop"}, "file x.yaml"))
 	must(t, <-ended)
@@ -236,7 +238,7 @@ func TestLookThatBrokeOffClearsNothing(t *testing.T) {
 func TestLookAtOtherAnswersThatFailed(t *testing.T) {
 	r := newRig(t, withCertificate())
 	pen := take(t, r)
-	until(t, r, "the form", inState(Collecting))
+	until(t, r, "the form", inState(view.Collecting))
 	certify(t, r, pen, "nonsense")
 	checks := certify(t, r, pen, "unreadable")
 	if _, there := checks["apps-cert"]; there || checks["certificate-inspect"].Status != check.Warn {

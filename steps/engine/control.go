@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"touchdown/steps"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // penGrace is how long a console that went away keeps the pen, so that a line that drops for a moment does
@@ -39,11 +41,11 @@ func (c *control) free() bool {
 func (c *control) take(console string, force bool) (token string, err error) {
 	console = strings.TrimSpace(console)
 	if console == "" || len(console) > 64 {
-		return "", fmt.Errorf("%w: a console's name has 1 to 64 characters", ErrInvalid)
+		return "", fmt.Errorf("%w: a console's name has 1 to 64 characters", session.ErrInvalid)
 	}
 	// The same console again is one that came back after a crash or a dropped line.
 	if !force && console != c.holder && !c.free() {
-		return "", fmt.Errorf("%w: %s, since %s", ErrPenHeld, c.holder, c.since.Format(time.TimeOnly))
+		return "", fmt.Errorf("%w: %s, since %s", session.ErrPenHeld, c.holder, c.since.Format(time.TimeOnly))
 	}
 	random := make([]byte, 16)
 	rand.Read(random)
@@ -61,7 +63,7 @@ func (c *control) drop() {
 // check fails unless token is the pen.
 func (c *control) check(token string) error {
 	if token == "" || token != c.token {
-		return ErrNoPen
+		return session.ErrNoPen
 	}
 	if c.attached == 0 {
 		c.left = c.now()
@@ -90,11 +92,11 @@ func (c *control) gone(token string) bool {
 }
 
 // view says who may write.
-func (c *control) view() PenView {
+func (c *control) view() view.Pen {
 	if c.free() {
-		return PenView{}
+		return view.Pen{}
 	}
-	return PenView{Holder: c.holder, Since: c.since}
+	return view.Pen{Holder: c.holder, Since: c.since}
 }
 
 // TakePen implements Session.

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // TestControl is the rule of the pen alone: one holder, who keeps it for a moment after the line dropped.
@@ -15,7 +18,7 @@ func TestControl(t *testing.T) {
 	if v := c.view(); v.Holder != "tty1" || !v.Since.Equal(now) {
 		t.Errorf("it is held by %+v", v)
 	}
-	if _, err := c.take("ttyS0", false); !errors.Is(err, ErrPenHeld) {
+	if _, err := c.take("ttyS0", false); !errors.Is(err, session.ErrPenHeld) {
 		t.Errorf("a second console: %v", err)
 	}
 	c.attach("", 1) // someone watches
@@ -26,7 +29,7 @@ func TestControl(t *testing.T) {
 	if now = now.Add(penGrace); c.gone(first) {
 		t.Error("it was lost within the grace")
 	}
-	if now = now.Add(1); !c.gone(first) || c.view() != (PenView{}) || !errors.Is(c.check(first), ErrNoPen) {
+	if now = now.Add(1); !c.gone(first) || c.view() != (view.Pen{}) || !errors.Is(c.check(first), session.ErrNoPen) {
 		t.Error("whoever went away still holds it")
 	}
 	again, err := c.take("ttyS0", false)
@@ -34,7 +37,7 @@ func TestControl(t *testing.T) {
 	if c.check(again) != nil || c.gone(first) {
 		t.Error("the new holder does not hold it")
 	}
-	if _, err := c.take("", true); !errors.Is(err, ErrInvalid) {
+	if _, err := c.take("", true); !errors.Is(err, session.ErrInvalid) {
 		t.Errorf("a console without a name: %v", err)
 	}
 }

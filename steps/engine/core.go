@@ -13,6 +13,8 @@ import (
 	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/handout"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // core is what Engine.mu guards: the parts of the engine, and what is done with them. Whoever calls a method of core, or of
@@ -76,12 +78,12 @@ func (c *core) takeUp(events []steps.Event, damage string) {
 		}
 	}
 	c.draft.takeUp(c.o.Node.Log)
-	if c.job.state == Collecting && c.draft.typed() {
+	if c.job.state == view.Collecting && c.draft.typed() {
 		c.resumed = c.recorder.now()
 	}
 	c.takeStock(c.recorder.journal.read, damage)
 	// Where nothing is lost, a power cut came between the PIN of a start and its event.
-	if c.job.state == Collecting && !c.job.touched() && !c.job.doubtful && damage == "" && len(c.stock.lost) == 0 {
+	if c.job.state == view.Collecting && !c.job.touched() && !c.job.doubtful && damage == "" && len(c.stock.lost) == 0 {
 		if err := c.draft.idle.Back(); err != nil {
 			c.o.Node.Log.Error("the PIN of a start cannot be taken back", "error", err)
 		}
@@ -93,28 +95,28 @@ func (c *core) takeUp(events []steps.Event, damage string) {
 }
 
 // state is the job's state as people see it.
-func (c *core) state() State {
+func (c *core) state() view.State {
 	switch {
-	case c.job.state != Collecting:
+	case c.job.state != view.Collecting:
 		return c.job.state
 	case c.draft.review != nil:
-		return Reviewed
+		return view.Reviewed
 	case !c.inspector.done:
-		return Inspecting
+		return view.Inspecting
 	}
-	return Collecting
+	return view.Collecting
 }
 
 // may tells whether the holder of the pen may do verb now.
-func (c *core) may(pen string, verb Verb, states []State) error {
+func (c *core) may(pen string, verb session.Verb, states []view.State) error {
 	if err := c.control.check(pen); err != nil {
 		return err
 	}
 	if state := c.state(); !slices.Contains(states, state) {
 		return errState(verb, state)
 	}
-	if c.locked() && verb != Unlock && verb != Reboot && verb != PowerOff {
-		return fmt.Errorf("%w: unlock the node first by its host name", ErrLocked)
+	if c.locked() && verb != session.Unlock && verb != session.Reboot && verb != session.PowerOff {
+		return fmt.Errorf("%w: unlock the node first by its host name", session.ErrLocked)
 	}
 	return nil
 }
@@ -127,7 +129,7 @@ func (c *core) accepted() error {
 	if c.draft.inputs() == c.job.inputs {
 		return nil
 	}
-	return fmt.Errorf("%w: the answers are not those that were accepted; edit them, look them through and start again", ErrState)
+	return fmt.Errorf("%w: the answers are not those that were accepted; edit them, look them through and start again", session.ErrState)
 }
 
 // answered looks at the machine with new answers, and tells the consoles. An error may have changed something, too: a wrong repeat drops
@@ -154,8 +156,8 @@ func (c *core) noticeDisk() {
 // resume goes on with the job after the engine was stopped or the power cut.
 func (c *core) resume() {
 	c.resumed = c.recorder.now()
-	if c.job.state != UndoingAll && c.accepted() != nil {
-		event := steps.Event{Kind: steps.Failed, Step: c.job.current, Problem: trouble(&problem.Problem{
+	if c.job.state != view.UndoingAll && c.accepted() != nil {
+		event := steps.Event{Kind: steps.Failed, Step: c.job.current, Problem: steps.TroubleOf(&problem.Problem{
 			Code: "CFG-DFF", Summary: message.T("The answers on the disk are not those that were accepted before the restart."),
 			Fix: message.T("Go back to the answers, look them through, and start again."),
 		})}
@@ -164,5 +166,5 @@ func (c *core) resume() {
 		}
 		return
 	}
-	c.work(c.job.state == UndoingAll)
+	c.work(c.job.state == view.UndoingAll)
 }

@@ -12,6 +12,8 @@ import (
 
 	"touchdown/backend/host/hosttest"
 	"touchdown/steps"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 	"touchdown/test/rounds"
 )
 
@@ -20,7 +22,7 @@ type image struct {
 	name       string
 	files      map[string][]byte
 	machine    map[string]string
-	state      State
+	state      view.State
 	events     int
 	handedOver bool
 }
@@ -67,19 +69,19 @@ func lives(t *testing.T) (all []image) {
 		r.mu.Lock()
 		shoot("reviewed")
 		r.mu.Unlock()
-		must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: review.Fingerprint}))
-		until(t, r, "the question", inState(InQuestion))
-		must(t, r.Do(t.Context(), pen, Action{Verb: Reply, Question: "sure", Value: "yes"}))
+		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: review.Fingerprint}))
+		until(t, r, "the question", inState(view.InQuestion))
+		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Reply, Question: "sure", Value: "yes"}))
 		switch life {
 		case "failed":
-			until(t, r, "the failure", inState(HasFailed))
+			until(t, r, "the failure", inState(view.HasFailed))
 		case "undone":
-			until(t, r, "the end", inState(IsDone))
-			must(t, r.Do(t.Context(), pen, Action{Verb: Undo}))
-			until(t, r, "everything back", inState(IsUndone))
+			until(t, r, "the end", inState(view.IsDone))
+			must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+			until(t, r, "everything back", inState(view.IsUndone))
 		default:
-			until(t, r, "the end", inState(IsDone))
-			must(t, r.Do(t.Context(), pen, Action{Verb: HandOver}))
+			until(t, r, "the end", inState(view.IsDone))
+			must(t, r.Do(t.Context(), pen, session.Action{Verb: session.HandOver}))
 		}
 		must(t, r.Close())
 	}

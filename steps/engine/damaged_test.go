@@ -17,6 +17,8 @@ import (
 
 	"touchdown/backend"
 	"touchdown/steps"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 	"touchdown/test/wait"
 )
 
@@ -31,7 +33,7 @@ func tried(o Options) (e *Engine, err error) {
 }
 
 // waitStarted waits until an engine has done what it does automatically when it starts.
-func waitStarted(t *testing.T, e *Engine) *Snapshot {
+func waitStarted(t *testing.T, e *Engine) *view.Snapshot {
 	t.Helper()
 	<-e.recovered
 	time.Sleep(5 * time.Millisecond) // the work, if it begins, begins here
@@ -58,8 +60,8 @@ func TestOneFlippedBitOfTheJournal(t *testing.T) {
 	noisy(r)
 	pen := take(t, r)
 	r.start(t, r, pen, true)
-	until(t, r, "the end", inState(IsDone))
-	must(t, r.Do(t.Context(), pen, Action{Verb: HandOver}))
+	until(t, r, "the end", inState(view.IsDone))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.HandOver}))
 	must(t, r.Close())
 	path := filepath.Join(r.dir, "journal.jsonl")
 	whole, err := os.ReadFile(path)
@@ -83,7 +85,7 @@ func TestOneFlippedBitOfTheJournal(t *testing.T) {
 		}
 		s := waitStarted(t, e)
 		must(t, e.Close())
-		if s.State != IsDone || !s.Locked || len(s.Notices) == 0 || r.w.calls["light"] != before {
+		if s.State != view.IsDone || !s.Locked || len(s.Notices) == 0 || r.w.calls["light"] != before {
 			t.Fatalf("bit %d (%q): state %s, locked %t, notices %q, light set %d times", bit, whole[max(0, bit/8-20):min(len(whole), bit/8+20)],
 				s.State, s.Locked, s.Notices, r.w.calls["light"]-before)
 		}
@@ -111,7 +113,7 @@ func TestRecordWithoutItsPart(t *testing.T) {
 			continue
 		}
 		s := waitStarted(t, e)
-		if len(s.Notices) == 0 || s.State == Working || s.Seq > 1<<40 {
+		if len(s.Notices) == 0 || s.State == view.Working || s.Seq > 1<<40 {
 			t.Errorf("%s: state %s, number %d, notices %q", record, s.State, s.Seq, s.Notices)
 		}
 		must(t, e.Close())
@@ -122,7 +124,7 @@ func TestRecordWithoutItsPart(t *testing.T) {
 func TestLongRecord(t *testing.T) {
 	r := newRig(t, newWorld())
 	r.start(t, r, take(t, r), false)
-	until(t, r, "the end", inState(IsDone))
+	until(t, r, "the end", inState(view.IsDone))
 	must(t, r.Close())
 	must(t, os.RemoveAll(r.dir))
 	must(t, os.MkdirAll(r.dir, 0o700))
@@ -141,7 +143,7 @@ func TestLongRecord(t *testing.T) {
 	before := r.w.calls["light"]
 	for range 2 {
 		r.open(t)
-		if s := waitStarted(t, r.Engine); s.State != IsDone || !s.Locked || r.w.calls["light"] != before {
+		if s := waitStarted(t, r.Engine); s.State != view.IsDone || !s.Locked || r.w.calls["light"] != before {
 			t.Errorf("state %s, locked %t, light set %d times", s.State, s.Locked, r.w.calls["light"]-before)
 		}
 		must(t, r.Close())
@@ -175,7 +177,7 @@ func TestSumsThatAreNone(t *testing.T) {
 			continue
 		}
 		s := waitStarted(t, e)
-		if s.State != HasFailed || len(s.Notices) == 0 || r.w.calls["light"] != lit || field(s, "spec.clusterName").Value != "shop" {
+		if s.State != view.HasFailed || len(s.Notices) == 0 || r.w.calls["light"] != lit || field(s, "spec.clusterName").Value != "shop" {
 			t.Errorf("%s: state %s, notices %q", record, s.State, s.Notices)
 		}
 		must(t, e.Close())
@@ -211,15 +213,15 @@ func TestAnswersDamagedDuringAnUndo(t *testing.T) {
 	})
 	pen := take(t, f)
 	f.start(t, f, pen, false)
-	until(t, f, "the end", inState(IsDone))
-	must(t, f.Do(t.Context(), pen, Action{Verb: Undo}))
+	until(t, f, "the end", inState(view.IsDone))
+	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
 	<-begun
 	must(t, f.Close())
 	change(t, f.rig, "site.yaml", func(b []byte) []byte { return bytes.Replace(b, []byte("shop"), []byte("evil"), 1) })
 	e, err := tried(f.options())
 	must(t, err)
 	defer e.Close()
-	if s := waitStarted(t, e); s.State != HasFailed || s.Problem == nil || s.Problem.Code != RecordsLost {
+	if s := waitStarted(t, e); s.State != view.HasFailed || s.Problem == nil || s.Problem.Code != view.RecordsLost {
 		t.Errorf("state %s, problem %+v", s.State, s.Problem)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"touchdown/backend/message"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // is tells whether a hurt file is one of those, or lies in one of those folders.
@@ -17,7 +19,7 @@ func (d *damaged) is(names ...string) bool {
 
 // matters tells whether something was lost that was acknowledged and is still wanted.
 func (d *damaged) matters() bool {
-	wiped := d.handedOver || d.state == IsUndone
+	wiped := d.handedOver || d.state == view.IsUndone
 	switch {
 	case d.is("site.yaml", "sources.json", "key"), d.is("secrets") && !d.handedOver && d.had("secrets"), d.is("saved") && !wiped && d.had("saved"):
 		return true
@@ -73,30 +75,30 @@ func (d *damaged) again(e *Engine) {
 }
 
 // refused tells whether the work stopped because the answers are not those that were accepted.
-func (d *damaged) refused(s *Snapshot) bool {
-	return s.State == HasFailed && s.Problem != nil && s.Problem.Code == "CFG-DFF"
+func (d *damaged) refused(s *view.Snapshot) bool {
+	return s.State == view.HasFailed && s.Problem != nil && s.Problem.Code == "CFG-DFF"
 }
 
 // still fails when a job resumed automatically after a loss.
-func (d *damaged) still(s *Snapshot) {
+func (d *damaged) still(s *view.Snapshot) {
 	lost := d.told || d.matters()
 	if lost && (d.changed() > 0 || underWay(s.State)) {
 		d.t.Errorf("it goes on after a loss: state %s, %d changes of the machine", s.State, d.changed())
 	}
-	if lost && underWay(d.state) && (s.State != HasFailed || s.Problem == nil || s.Problem.Fix.String() == "") {
+	if lost && underWay(d.state) && (s.State != view.HasFailed || s.Problem == nil || s.Problem.Fix.String() == "") {
 		d.t.Errorf("a job at work is %s with the problem %+v", s.State, s.Problem)
 	}
 }
 
 // kept fails when something is gone that was not damaged.
-func (d *damaged) kept(s *Snapshot) {
+func (d *damaged) kept(s *view.Snapshot) {
 	if !d.is("site.yaml") && len(d.files["site.yaml"]) > 0 && field(s, "spec.clusterName").Value != "shop" {
 		d.t.Errorf("the name is %q", field(s, "spec.clusterName").Value)
 	}
 	if !d.is("secrets") && !d.handedOver && d.had("secrets") && !field(s, "spec.pullSecret").SecretSet {
 		d.t.Error("the pull secret is gone")
 	}
-	if d.handedOver && len(d.hurt) < 2 && (!s.Locked || s.State != IsDone) {
+	if d.handedOver && len(d.hurt) < 2 && (!s.Locked || s.State != view.IsDone) {
 		d.t.Errorf("a landed node is %s, locked %t", s.State, s.Locked)
 	}
 	if ended(d.state) && !d.is("journal.jsonl", "sums.jsonl") && s.State != d.state {
@@ -112,39 +114,41 @@ func (d *damaged) goOn() {
 	s := waitStarted(d.t, r.Engine)
 	pen := take(d.t, r)
 	if s.Locked {
-		must(d.t, r.Do(d.t.Context(), pen, Action{Verb: Unlock, Value: s.Hostname}))
+		must(d.t, r.Do(d.t.Context(), pen, session.Action{Verb: session.Unlock, Value: s.Hostname}))
 	}
 	if underWay(s.State) {
-		s = until(d.t, r, "the end", func(s *Snapshot) bool { return ended(s.State) || s.State == HasFailed })
+		s = until(d.t, r, "the end", func(s *view.Snapshot) bool { return ended(s.State) || s.State == view.HasFailed })
 	}
-	way := []Verb{Retry, Edit, Undo}[d.r.IntN(3)]
+	way := []session.Verb{session.Retry, session.Edit, session.Undo}[d.r.IntN(3)]
 	if ended(s.State) {
-		way = Edit
+		way = session.Edit
 	}
-	if s.State != Collecting && s.State != Reviewed && s.State != Inspecting {
-		err := r.Do(d.t.Context(), pen, Action{Verb: way})
-		if way == Retry && errors.Is(err, ErrState) { // the answers that were accepted are not known
-			way, err = Edit, r.Do(d.t.Context(), pen, Action{Verb: Edit})
+	if s.State != view.Collecting && s.State != view.Reviewed && s.State != view.Inspecting {
+		err := r.Do(d.t.Context(), pen, session.Action{Verb: way})
+		if way == session.Retry && errors.Is(err, session.ErrState) { // the answers that were accepted are not known
+			way, err = session.Edit, r.Do(d.t.Context(), pen, session.Action{Verb: session.Edit})
 		}
 		must(d.t, err)
 	} else {
-		way = Edit
+		way = session.Edit
 	}
-	if way == Undo {
-		until(d.t, r, "everything back", inState(IsUndone))
+	if way == session.Undo {
+		until(d.t, r, "everything back", inState(view.IsUndone))
 		if !d.is("saved", "journal.jsonl", "sums.jsonl") && r.w.get("names") != "factory" {
 			d.t.Errorf("undo left %v", r.w.state)
 		}
 		return
 	}
-	if way == Edit {
+	if way == session.Edit {
 		if d.is("secrets") { // what lies there now may be anything
 			must(d.t, r.Set(d.t.Context(), pen, "spec.pullSecret", registryPull))
 		}
 		r.start(d.t, r, pen, true)
 	}
-	s = until(d.t, r, "the end", func(s *Snapshot) bool { return s.State == IsDone || s.State == IsUndone || s.State == HasFailed })
-	if s.State == HasFailed || s.State == IsDone && (r.w.get("light") != "on" || r.w.get("names") != "shop.example.com") {
+	s = until(d.t, r, "the end", func(s *view.Snapshot) bool {
+		return s.State == view.IsDone || s.State == view.IsUndone || s.State == view.HasFailed
+	})
+	if s.State == view.HasFailed || s.State == view.IsDone && (r.w.get("light") != "on" || r.w.get("names") != "shop.example.com") {
 		d.t.Errorf("%s, the machine is %v, problem %+v", s.State, r.w.state, s.Problem)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"touchdown/backend/host"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
 )
 
@@ -22,7 +23,7 @@ func (s *store) saveDraft(cfg *site.Config) error {
 		return fmt.Errorf("encoding the draft: %w", err)
 	}
 	if _, err := site.Parse(text, "site.yaml", nil); err != nil {
-		return fmt.Errorf("%w: the answers cannot be kept: %w", ErrInvalid, err)
+		return fmt.Errorf("%w: the answers cannot be kept: %w", session.ErrInvalid, err)
 	}
 	sources, err := json.Marshal(cfg.Sources)
 	if err != nil {

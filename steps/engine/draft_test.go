@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"touchdown/steps"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
 )
 
@@ -26,7 +27,7 @@ func TestDraft(t *testing.T) {
 	if took, err := d.suggest(path, "found", "hostname"); !took || err != nil {
 		t.Fatalf("the suggestion is taken: %t, %v", took, err)
 	}
-	d.review = &ReviewView{}
+	d.review = &review{}
 	must(t, d.set(path, "typed"))
 	if d.review != nil {
 		t.Error("the review outlived the answers that it is about")
@@ -45,7 +46,7 @@ func TestDraft(t *testing.T) {
 	if v := d.view(f); v.Value != "found" || v.Changed || v.Source != "hostname" {
 		t.Errorf("the field goes back to %+v", v)
 	}
-	if err := d.set("spec.nonsense", "1"); !errors.Is(err, ErrNotFound) {
+	if err := d.set("spec.nonsense", "1"); !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("a field that does not exist: %v", err)
 	}
 }

@@ -1,5 +1,5 @@
 // Package engine runs a list of stages on one node: it owns the site config, the journal and the saved
-// originals, and serves any number of consoles, in its own process or over a unix socket.
+// originals, and answers any number of clients (package session), in its own process or over a socket (package wire).
 //
 // Engine holds one lock. What it guards is core and its parts, which have no lock of their own: draft (the answers, what was
 // found for them, the review of them), inspector (looks at the machine before the work), control (which console may write),
@@ -24,6 +24,7 @@ import (
 	"touchdown/backend/media"
 	"touchdown/steps"
 	"touchdown/steps/idle"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
 	"touchdown/steps/transcript"
 )
@@ -112,7 +113,7 @@ type Engine struct {
 	core *core // under mu
 }
 
-var _ Session = (*Engine)(nil)
+var _ session.Session = (*Engine)(nil)
 
 // Open takes the state folder, reads its journal and goes on where an earlier engine stopped. It fails with
 // a Problem when another engine holds the folder.

@@ -14,6 +14,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/support"
 	"touchdown/steps/offered"
+	"touchdown/steps/session"
 )
 
 // bundleTail bounds what the support bundle takes of each file, so that it fits a small stick.
@@ -47,9 +48,9 @@ func tail(path string, limit int64) ([]byte, error) {
 }
 
 // Export implements Session.
-func (e *Engine) Export(ctx context.Context, what Document) ([]byte, error) {
+func (e *Engine) Export(ctx context.Context, what session.Document) ([]byte, error) {
 	switch kind, volume, _ := strings.Cut(string(what), "/"); {
-	case Document(kind) == BundleOnStick && e.o.Media != nil:
+	case session.Document(kind) == session.BundleOnStick && e.o.Media != nil:
 		if err := e.idle.May(ctx); err != nil { // it writes
 			return nil, err
 		}
@@ -58,44 +59,44 @@ func (e *Engine) Export(ctx context.Context, what Document) ([]byte, error) {
 		return exportOffer(ctx, e, kind, string(what))
 	}
 	switch what {
-	case ReportText, ReportJSON, signed, hosts:
+	case session.ReportText, session.ReportJSON, session.SignedReport, session.Hosts:
 		data, err := readKept(e.store.path(string(what)))
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%w: there is no report yet; it is written by the last step", ErrNotFound)
+			return nil, fmt.Errorf("%w: there is no report yet; it is written by the last step", session.ErrNotFound)
 		}
 		return data, err
-	case Answers:
+	case session.Answers:
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		cfg, _ := e.core.draft.effective() // answers that another one hides may be refused beside it where the document is read
 		return cfg.Marshal(true)
-	case Bundle:
+	case session.Bundle:
 		return alone(ctx, e, bundle)
-	case Document(support.Summary):
+	case session.Document(support.Summary):
 		return alone(ctx, e, summary)
-	case SummaryText:
+	case session.SummaryText:
 		archive, err := alone(ctx, e, summary)
 		if err != nil {
 			return nil, err
 		}
 		return support.Serial(archive, "")
-	case Inventory, InventoryPage:
+	case session.Inventory, session.InventoryPage:
 		found, _, err := inventory(ctx, e.o.Node.Host, e.now)
 		switch {
 		case err != nil:
 			return nil, err
-		case what == Inventory:
+		case what == session.Inventory:
 			return []byte(found.Text()), nil
 		}
 		return found.Page().Marshal()
 	}
-	return nil, fmt.Errorf("%w: there is no document %q", ErrNotFound, what)
+	return nil, fmt.Errorf("%w: there is no document %q", session.ErrNotFound, what)
 }
 
 // inventory looks at the machine, and returns what it is made of, and a snapshot to replay.
 func inventory(ctx context.Context, m *host.Machine, now func() time.Time) (found *hardware.Inventory, replay []byte, err error) {
 	if m == nil {
-		return nil, nil, fmt.Errorf("%w: this engine has no machine", ErrNotFound)
+		return nil, nil, fmt.Errorf("%w: this engine has no machine", session.ErrNotFound)
 	}
 	var packed bytes.Buffer
 	i, err := hardware.Snapshot(ctx, m, hardware.Options{Now: now}, &packed)

@@ -17,7 +17,9 @@ import (
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 	"touchdown/test/wait"
 )
 
@@ -231,9 +233,9 @@ func (r *rig) options() Options {
 }
 
 // until waits for a snapshot that satisfies ok.
-func until(t *testing.T, s Session, what string, ok func(*Snapshot) bool) *Snapshot {
+func until(t *testing.T, s session.Session, what string, ok func(*view.Snapshot) bool) *view.Snapshot {
 	t.Helper()
-	var last *Snapshot
+	var last *view.Snapshot
 	for deadline := time.Now().Add(wait.Timeout(10 * time.Second)); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 		snapshot, err := s.Snapshot(t.Context())
 		if err != nil {
@@ -247,8 +249,8 @@ func until(t *testing.T, s Session, what string, ok func(*Snapshot) bool) *Snaps
 	return nil
 }
 
-func inState(state State) func(*Snapshot) bool {
-	return func(s *Snapshot) bool { return s.State == state }
+func inState(state view.State) func(*view.Snapshot) bool {
+	return func(s *view.Snapshot) bool { return s.State == state }
 }
 
 // answer returns the current answer. It takes the lock, because looks at the machine change answers.
@@ -268,7 +270,7 @@ func must(t *testing.T, err error) {
 }
 
 // take takes the pen.
-func take(t *testing.T, s Session) string {
+func take(t *testing.T, s session.Session) string {
 	t.Helper()
 	pen, err := s.TakePen(t.Context(), "tty1", false)
 	must(t, err)
@@ -276,14 +278,14 @@ func take(t *testing.T, s Session) string {
 }
 
 // fill types the answers, plugs the cable in and asks for the review.
-func (r *rig) fill(t *testing.T, s Session, pen string) *Snapshot {
+func (r *rig) fill(t *testing.T, s session.Session, pen string) *view.Snapshot {
 	t.Helper()
 	r.w.mu.Lock()
 	r.w.cable = true
 	r.w.mu.Unlock()
-	until(t, s, "the form", func(s *Snapshot) bool { return s.State == Collecting || s.State == Reviewed })
-	must(t, s.Do(t.Context(), pen, Action{Verb: Inspect}))
-	until(t, s, "the cable", func(s *Snapshot) bool {
+	until(t, s, "the form", func(s *view.Snapshot) bool { return s.State == view.Collecting || s.State == view.Reviewed })
+	must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Inspect}))
+	until(t, s, "the cable", func(s *view.Snapshot) bool {
 		return len(s.Stages[0].Steps[0].Checks) > 0 && s.Stages[0].Steps[0].Checks[0].Status == check.Pass
 	})
 	must(t, s.Set(t.Context(), pen, "spec.clusterName", "shop"))
@@ -292,29 +294,29 @@ func (r *rig) fill(t *testing.T, s Session, pen string) *Snapshot {
 }
 
 // reviewed asks for the review, again where a look at the machine found another answer meanwhile.
-func reviewed(t *testing.T, s Session, pen string) *Snapshot {
+func reviewed(t *testing.T, s session.Session, pen string) *view.Snapshot {
 	t.Helper()
-	err := ErrState
-	for deadline := time.Now().Add(wait.Timeout(10 * time.Second)); errors.Is(err, ErrState) && time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
-		if err = s.Do(t.Context(), pen, Action{Verb: Review}); err != nil {
+	err := session.ErrState
+	for deadline := time.Now().Add(wait.Timeout(10 * time.Second)); errors.Is(err, session.ErrState) && time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+		if err = s.Do(t.Context(), pen, session.Action{Verb: session.Review}); err != nil {
 			continue
 		}
 		snapshot, failed := s.Snapshot(t.Context())
 		must(t, failed)
-		if snapshot.State == Reviewed {
+		if snapshot.State == view.Reviewed {
 			return snapshot
 		}
-		err = ErrState
+		err = session.ErrState
 	}
 	t.Fatalf("no review: %v", err)
 	return nil
 }
 
 // start fills and starts.
-func (r *rig) start(t *testing.T, s Session, pen string, unattended bool) {
+func (r *rig) start(t *testing.T, s session.Session, pen string, unattended bool) {
 	t.Helper()
 	snapshot := r.fill(t, s, pen)
-	must(t, s.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: snapshot.Review.Fingerprint, Unattended: unattended}))
+	must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: snapshot.Review.Fingerprint, Unattended: unattended}))
 }
 
 // broken is a failure with a code.

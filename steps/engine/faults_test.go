@@ -12,6 +12,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/host/hosttest"
 	"touchdown/steps"
+	"touchdown/steps/view"
 )
 
 // faulty is a rig on which something goes wrong right after a record of the journal is on the disk.
@@ -77,7 +78,7 @@ func (f *faulty) at(kind steps.EventKind, step string, do func()) {
 	}
 }
 
-func (f *faulty) fill(t *testing.T, pen string) *Snapshot {
+func (f *faulty) fill(t *testing.T, pen string) *view.Snapshot {
 	t.Helper()
 	return f.rig.fill(t, f.Engine, pen)
 }

@@ -10,6 +10,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/steps"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 // Foreground runs a list while a command waits for it: nobody is asked, no journal is kept, and a list that was interrupted is
@@ -35,7 +36,7 @@ func (f *Foreground) Undo(ctx context.Context) error {
 	defer r.e.close()
 	kept := folder{f.Node.Host, f.Dir}
 	r.undone = kept.forget
-	known := steps.JobState{State: string(UndoingAll), Undoing: true}
+	known := steps.JobState{State: string(view.UndoingAll), Undoing: true}
 	for _, stage := range f.Stages {
 		for _, step := range stage.Steps {
 			known.Touched = append(known.Touched, step.ID())

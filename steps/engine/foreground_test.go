@@ -14,6 +14,7 @@ import (
 	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 // newForeground is the list of every test for a command, with the events that it told.
@@ -99,7 +100,7 @@ func TestForegroundEnds(t *testing.T) {
 		report.Check(steps.Check{ID: "bulb", Title: message.T("Bulb"), Status: check.Fail})
 		return nil
 	}
-	if p, ok := errors.AsType[*problem.Problem](f.Run(t.Context())); !ok || p.Code != ChecksFailed {
+	if p, ok := errors.AsType[*problem.Problem](f.Run(t.Context())); !ok || p.Code != view.ChecksFailed {
 		t.Errorf("a check that failed ends with %v", p)
 	}
 	ctx, stop := context.WithCancel(t.Context())

@@ -12,6 +12,8 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // fillAfter makes the disk full once n records were written from now on.
@@ -26,9 +28,9 @@ func (f *faulty) fillAfter(n int) {
 }
 
 // expectDiskFull waits for the failure that a full disk is, unless the job ended first.
-func expectDiskFull(t *testing.T, f *faulty, end State) (failed bool) {
+func expectDiskFull(t *testing.T, f *faulty, end view.State) (failed bool) {
 	t.Helper()
-	s := until(t, f, "the failure or the end", func(s *Snapshot) bool { return s.State == HasFailed || s.State == end })
+	s := until(t, f, "the failure or the end", func(s *view.Snapshot) bool { return s.State == view.HasFailed || s.State == end })
 	if s.State == end {
 		return false
 	}
@@ -53,17 +55,17 @@ func TestDiskFullAtEachRecord(t *testing.T) {
 		pen := take(t, f)
 		review := f.fill(t, pen).Review
 		f.fillAfter(n)
-		err := f.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: review.Fingerprint})
+		err := f.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: review.Fingerprint})
 		if n == 0 {
 			if problem.From(err).Code != "DSK-FULL" {
 				t.Errorf("started without a record of it: %v", err)
 			}
-			until(t, f, "the review, still", inState(Reviewed))
+			until(t, f, "the review, still", inState(view.Reviewed))
 			machineIs(t, f.rig, "factory", "off", "off")
 			continue
 		}
 		must(t, err)
-		failed := expectDiskFull(t, f, IsDone)
+		failed := expectDiskFull(t, f, view.IsDone)
 		seen := f.seen()
 		for step, factory := range map[string]string{"names": "factory", "light": "off", "lamp": "off"} {
 			if f.w.get(step) != factory && seen["started "+step] == 0 {
@@ -77,10 +79,10 @@ func TestDiskFullAtEachRecord(t *testing.T) {
 			return
 		}
 		f.makeRoom()
-		must(t, f.Do(t.Context(), pen, Action{Verb: Retry}))
-		until(t, f, "the end", inState(IsDone))
+		must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+		until(t, f, "the end", inState(view.IsDone))
 		f.reopen(t)
-		s := until(t, f, "the end, read again", inState(IsDone))
+		s := until(t, f, "the end, read again", inState(view.IsDone))
 		machineIs(t, f.rig, "shop.example.com", "on", "on")
 		if len(s.Notices) > 0 {
 			t.Errorf("notices %q", s.Notices)
@@ -95,19 +97,19 @@ func TestDiskFullAtEachRecordOfAnUndo(t *testing.T) {
 		f := newFaulty(t, nil)
 		pen := take(t, f)
 		f.start(t, f, pen, false)
-		until(t, f, "the end", inState(IsDone))
+		until(t, f, "the end", inState(view.IsDone))
 		f.fillAfter(n)
-		err := f.Do(t.Context(), pen, Action{Verb: Undo})
+		err := f.Do(t.Context(), pen, session.Action{Verb: session.Undo})
 		if n == 0 {
 			if problem.From(err).Code != "DSK-FULL" {
 				t.Errorf("an undo without a record of it: %v", err)
 			}
-			until(t, f, "the end, still", inState(IsDone))
+			until(t, f, "the end, still", inState(view.IsDone))
 			machineIs(t, f.rig, "shop.example.com", "on", "on")
 			continue
 		}
 		must(t, err)
-		if !expectDiskFull(t, f, IsUndone) {
+		if !expectDiskFull(t, f, view.IsUndone) {
 			if n < 7 {
 				t.Errorf("an undo of only %d records", n)
 			}
@@ -117,10 +119,10 @@ func TestDiskFullAtEachRecordOfAnUndo(t *testing.T) {
 			machineIs(t, f.rig, "shop.example.com", "on", "on")
 		}
 		f.makeRoom()
-		must(t, f.Do(t.Context(), pen, Action{Verb: Retry}))
-		until(t, f, "everything back", inState(IsUndone))
+		must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+		until(t, f, "everything back", inState(view.IsUndone))
 		f.reopen(t)
-		until(t, f, "everything back, read again", inState(IsUndone))
+		until(t, f, "everything back, read again", inState(view.IsUndone))
 		machineIs(t, f.rig, "factory", "off", "off")
 		must(t, f.Close())
 	}
@@ -135,14 +137,14 @@ func TestNoRollbackWithoutARecord(t *testing.T) {
 	f.w.setFail("light", broken())
 	f.at(steps.Started, "light", func() { f.full = true })
 	f.start(t, f, pen, true)
-	s := until(t, f, "the failure", inState(HasFailed))
+	s := until(t, f, "the failure", inState(view.HasFailed))
 	if s.Problem.Code != "BRKN" || len(s.Notices) != 1 {
 		t.Errorf("problem %+v, notices %q", s.Problem, s.Notices)
 	}
 	machineIs(t, f.rig, "shop.example.com", "off", "off")
 	f.makeRoom()
-	must(t, f.Do(t.Context(), pen, Action{Verb: Undo}))
-	until(t, f, "everything back", inState(IsUndone))
+	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	until(t, f, "everything back", inState(view.IsUndone))
 	machineIs(t, f.rig, "factory", "off", "off")
 }
 
@@ -152,19 +154,19 @@ func TestAStopThatCannotBeWrittenDown(t *testing.T) {
 	pen := take(t, f)
 	f.w.run["light"] = func(ctx context.Context, _ *backend.Node, _ steps.Report) error {
 		f.setFull(true)
-		must(t, f.Do(t.Context(), pen, Action{Verb: Cancel}))
+		must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Cancel}))
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}
 	f.start(t, f, pen, false)
-	if s := until(t, f, "the failure", inState(HasFailed)); s.Problem.Code != "DSK-FULL" || s.Current != "light" {
+	if s := until(t, f, "the failure", inState(view.HasFailed)); s.Problem.Code != "DSK-FULL" || s.Current != "light" {
 		t.Errorf("problem %+v at %q", s.Problem, s.Current)
 	}
 	f.w.mu.Lock()
 	delete(f.w.run, "light")
 	f.w.mu.Unlock()
 	f.reopen(t)
-	until(t, f, "the end", inState(IsDone))
+	until(t, f, "the end", inState(view.IsDone))
 }
 
 // TestNoRebootWithoutARecord: reboots that are not recorded are not counted, so they could repeat without an end.
@@ -175,7 +177,7 @@ func TestNoRebootWithoutARecord(t *testing.T) {
 		return steps.Reboot(message.T("new kernel arguments"))
 	}
 	f.start(t, f, take(t, f), false)
-	if s := until(t, f, "the failure", inState(HasFailed)); s.Problem.Code != "DSK-FULL" {
+	if s := until(t, f, "the failure", inState(view.HasFailed)); s.Problem.Code != "DSK-FULL" {
 		t.Errorf("problem %+v", s.Problem)
 	}
 	if calls := f.host.Calls(); len(calls) > 0 {
@@ -205,7 +207,7 @@ func TestRefusedResumeIsShownOnAFullDisk(t *testing.T) {
 	e.core.recorder.journal.file = fullDisk{e.core.recorder.journal.file, &full}
 	must(t, e.core.draft.site.Set("spec.clusterName", "other"))
 	e.begin()
-	s := until(t, e, "the refusal", inState(HasFailed))
+	s := until(t, e, "the refusal", inState(view.HasFailed))
 	if s.Problem.Code != "CFG-DFF" || s.Current != "light" {
 		t.Errorf("problem %+v at %q", s.Problem, s.Current)
 	}
@@ -232,7 +234,7 @@ func TestQuestionThatCannotBeEncoded(t *testing.T) {
 			}
 			pen := take(t, f)
 			f.start(t, f, pen, false)
-			s := until(t, f, "the failure", inState(HasFailed))
+			s := until(t, f, "the failure", inState(view.HasFailed))
 			if s.Current != "light" || s.Problem.Detail.String() == "asking: it was answered" {
 				t.Errorf("problem %+v", s.Problem)
 			}
@@ -240,9 +242,9 @@ func TestQuestionThatCannotBeEncoded(t *testing.T) {
 			delete(f.w.run, "light")
 			f.w.mu.Unlock()
 			f.reopen(t)
-			until(t, f, "the failure, read again", inState(HasFailed))
-			must(t, f.Do(t.Context(), take(t, f), Action{Verb: Retry}))
-			until(t, f, "the end", inState(IsDone))
+			until(t, f, "the failure, read again", inState(view.HasFailed))
+			must(t, f.Do(t.Context(), take(t, f), session.Action{Verb: session.Retry}))
+			until(t, f, "the end", inState(view.IsDone))
 		})
 	}
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"regexp"
 
 	"touchdown/backend/message"
@@ -11,6 +10,8 @@ import (
 	"touchdown/backend"
 	"touchdown/steps"
 	"touchdown/steps/handout"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // giver is a step that makes what the people of the site are given. last is what it made before, nil when this engine made nothing.
@@ -20,7 +21,7 @@ type giver interface {
 }
 
 // handsOut is the verb of Give in the errors of may.
-const handsOut Verb = "credentials"
+const handsOut session.Verb = "credentials"
 
 // Give implements Session.
 func (e *Engine) Give(ctx context.Context, pen string, ask handout.Ask) (*handout.LogIn, error) {
@@ -67,7 +68,7 @@ func (e *Engine) Give(ctx context.Context, pen string, ask handout.Ask) (*handou
 
 // giverOf finds the step, for a console that may have what it makes. A node that landed for good has to be unlocked.
 func giverOf(c *core, pen string) (giver, error) {
-	if err := c.may(pen, handsOut, []State{IsDone}); err != nil {
+	if err := c.may(pen, handsOut, []view.State{view.IsDone}); err != nil {
 		return nil, err
 	}
 	for _, stage := range c.draft.stages() {
@@ -77,7 +78,7 @@ func giverOf(c *core, pen string) (giver, error) {
 			}
 		}
 	}
-	return nil, fmt.Errorf("%w: this list hands out no credentials", ErrNotFound)
+	return nil, fmt.Errorf("%w: this list hands out no credentials", session.ErrNotFound)
 }
 
 // keyData is the client's key in a kubeconfig.
@@ -103,7 +104,7 @@ func keepGiven(c *core, got handout.LogIn) {
 // control meanwhile gets nothing.
 func gave(c *core, pen string, step steps.Step, got handout.LogIn) (*handout.LogIn, error) {
 	keepGiven(c, got)
-	if err := c.may(pen, handsOut, []State{IsDone}); err != nil {
+	if err := c.may(pen, handsOut, []view.State{view.IsDone}); err != nil {
 		return nil, err
 	}
 	for _, what := range []struct {
@@ -120,21 +121,4 @@ func gave(c *core, pen string, step steps.Step, got handout.LogIn) (*handout.Log
 		}
 	}
 	return &got, nil
-}
-
-// Give implements Session.
-func (c *Client) Give(ctx context.Context, pen string, ask handout.Ask) (*handout.LogIn, error) {
-	var out handout.LogIn
-	if err := c.call(ctx, http.MethodPost, "/credentials", pen, ask, &out); err != nil {
-		return nil, err
-	}
-	return &out, nil
-}
-
-func (s server) give(w http.ResponseWriter, r *http.Request) {
-	var ask handout.Ask
-	if read(w, r, &ask) {
-		got, err := s.session.Give(r.Context(), r.Header.Get(penHeader), ask)
-		answer(w, got, err)
-	}
 }

@@ -21,7 +21,9 @@ import (
 	"touchdown/steps"
 	"touchdown/steps/handout"
 	"touchdown/steps/records"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 const (
@@ -62,21 +64,21 @@ func (g *gift) Give(_ context.Context, _ *backend.Node, report steps.Report, ask
 }
 
 // landed lets a job with a gift come to its end.
-func landed(t *testing.T, test func(*testing.T, *rig, Session, string, *gift)) {
+func landed(t *testing.T, test func(*testing.T, *rig, session.Session, string, *gift)) {
 	g := &gift{}
 	eachIn(t, func() *world {
 		w := newWorld()
 		*g = gift{w: w}
 		w.more = []steps.Stage{{ID: "end", Title: message.T("End"), Steps: []steps.Step{g}}}
 		return w
-	}, func(t *testing.T, r *rig, s Session) {
+	}, func(t *testing.T, r *rig, s session.Session) {
 		pen := take(t, s)
 		snapshot := r.fill(t, s, pen)
-		if _, err := s.Give(t.Context(), pen, handout.Ask{Password: true}); !errors.Is(err, ErrState) {
+		if _, err := s.Give(t.Context(), pen, handout.Ask{Password: true}); !errors.Is(err, session.ErrState) {
 			t.Errorf("before the work: %v", err)
 		}
-		must(t, s.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: snapshot.Review.Fingerprint}))
-		until(t, s, "the end", inState(IsDone))
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: snapshot.Review.Fingerprint}))
+		until(t, s, "the end", inState(view.IsDone))
 		test(t, r, s, pen, g)
 	})
 }
@@ -84,9 +86,9 @@ func landed(t *testing.T, test func(*testing.T, *rig, Session, string, *gift)) {
 // TestGivenToOneConsoleAlone: the login goes to the console that has control, and is found nowhere else: not in the state folder, the
 // journal, the events, the snapshot of another session, the log, the report, the answers or the support bundle.
 func TestGivenToOneConsoleAlone(t *testing.T) {
-	landed(t, func(t *testing.T, r *rig, s Session, pen string, g *gift) {
+	landed(t, func(t *testing.T, r *rig, s session.Session, pen string, g *gift) {
 		must(t, os.WriteFile(filepath.Join(r.dir, "report.txt"), []byte("a report\n"), 0o600))
-		if _, err := s.Give(t.Context(), "", handout.Ask{Password: true}); !errors.Is(err, ErrNoPen) {
+		if _, err := s.Give(t.Context(), "", handout.Ask{Password: true}); !errors.Is(err, session.ErrNoPen) {
 			t.Errorf("without control: %v", err)
 		}
 		ask := handout.Ask{Password: true, Kubeconfig: true}
@@ -126,7 +128,7 @@ func TestGivenToOneConsoleAlone(t *testing.T) {
 }
 
 // everything is all that the engine keeps, and all that another session is told.
-func everything(t *testing.T, r *rig, s Session) string {
+func everything(t *testing.T, r *rig, s session.Session) string {
 	t.Helper()
 	var all bytes.Buffer
 	must(t, filepath.WalkDir(r.dir, func(path string, d fs.DirEntry, err error) error {
@@ -156,12 +158,12 @@ func everything(t *testing.T, r *rig, s Session) string {
 	lines, err := s.Log(t.Context(), records.Ask{Lines: 1000})
 	must(t, err)
 	fmt.Fprintln(&all, lines)
-	for _, what := range []Document{ReportText, Answers, Inventory} {
+	for _, what := range []session.Document{session.ReportText, session.Answers, session.Inventory} {
 		data, err := s.Export(t.Context(), what)
 		must(t, err)
 		all.Write(data)
 	}
-	bundle, err := s.Export(t.Context(), Bundle)
+	bundle, err := s.Export(t.Context(), session.Bundle)
 	must(t, err)
 	zip, err := gzip.NewReader(bytes.NewReader(bundle))
 	must(t, err)
@@ -180,13 +182,13 @@ func everything(t *testing.T, r *rig, s Session) string {
 // TestNothingIsGivenToWhoLostControl: neither to a console from which control was taken while the login was made, nor to one that
 // asks the wrong list.
 func TestNothingIsGivenToWhoLostControl(t *testing.T) {
-	landed(t, func(t *testing.T, _ *rig, s Session, pen string, g *gift) {
+	landed(t, func(t *testing.T, _ *rig, s session.Session, pen string, g *gift) {
 		other := ""
 		g.hook = func() (err error) {
 			other, err = s.TakePen(t.Context(), "tty2", true)
 			return err
 		}
-		if got, err := s.Give(t.Context(), pen, handout.Ask{Password: true}); !errors.Is(err, ErrNoPen) || got != nil {
+		if got, err := s.Give(t.Context(), pen, handout.Ask{Password: true}); !errors.Is(err, session.ErrNoPen) || got != nil {
 			t.Errorf("%v, %v", got != nil, err)
 		}
 		g.hook = nil
@@ -197,20 +199,20 @@ func TestNothingIsGivenToWhoLostControl(t *testing.T) {
 	r := newRig(t, newWorld())
 	pen := take(t, r.Engine)
 	snapshot := r.fill(t, r.Engine, pen)
-	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: snapshot.Review.Fingerprint}))
-	until(t, r.Engine, "the end", inState(IsDone))
-	if _, err := r.Give(t.Context(), pen, handout.Ask{}); !errors.Is(err, ErrNotFound) {
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: snapshot.Review.Fingerprint}))
+	until(t, r.Engine, "the end", inState(view.IsDone))
+	if _, err := r.Give(t.Context(), pen, handout.Ask{}); !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("a list without credentials: %v", err)
 	}
 }
 
 // TestGivingEndsWithTheHandOver: the engine forgets what it gave; a node that landed for good has to be unlocked first.
 func TestGivingEndsWithTheHandOver(t *testing.T) {
-	landed(t, func(t *testing.T, r *rig, s Session, pen string, g *gift) {
+	landed(t, func(t *testing.T, r *rig, s session.Session, pen string, g *gift) {
 		ask := handout.Ask{Password: true}
 		g.hook = func() error { // undo and hand-over wait for it
-			for _, verb := range []Verb{Undo, HandOver, Edit} {
-				if err := s.Do(t.Context(), pen, Action{Verb: verb}); !errors.Is(err, ErrState) {
+			for _, verb := range []session.Verb{session.Undo, session.HandOver, session.Edit} {
+				if err := s.Do(t.Context(), pen, session.Action{Verb: verb}); !errors.Is(err, session.ErrState) {
 					t.Errorf("%s while the login is made: %v", verb, err)
 				}
 			}
@@ -220,13 +222,13 @@ func TestGivingEndsWithTheHandOver(t *testing.T) {
 			t.Fatal(err)
 		}
 		g.hook = nil
-		must(t, s.Do(t.Context(), pen, Action{Verb: HandOver}))
-		if _, err := s.Give(t.Context(), pen, ask); !errors.Is(err, ErrLocked) {
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.HandOver}))
+		if _, err := s.Give(t.Context(), pen, ask); !errors.Is(err, session.ErrLocked) {
 			t.Errorf("after the hand-over: %v", err)
 		}
 		snapshot, err := s.Snapshot(t.Context())
 		must(t, err)
-		must(t, s.Do(t.Context(), pen, Action{Verb: Unlock, Value: snapshot.Hostname}))
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Unlock, Value: snapshot.Hostname}))
 		if _, err := s.Give(t.Context(), pen, ask); err != nil || g.last != nil {
 			t.Errorf("after unlocking: %v; what was given before the hand-over is known: %v", err, g.last != nil)
 		}
@@ -242,7 +244,7 @@ func TestGivingEndsWithTheHandOver(t *testing.T) {
 
 // TestAnErrorLosesNoLogin: what a step made before an error is what it is told when someone asks again.
 func TestAnErrorLosesNoLogin(t *testing.T) {
-	landed(t, func(t *testing.T, r *rig, s Session, pen string, g *gift) {
+	landed(t, func(t *testing.T, r *rig, s session.Session, pen string, g *gift) {
 		must(t, os.WriteFile(filepath.Join(r.dir, "report.txt"), []byte("a report\n"), 0o600))
 		g.hook = func() error { return errors.New("no room for the secret of a hub") }
 		if got, err := s.Give(t.Context(), pen, handout.Ask{Password: true}); err == nil || got != nil {

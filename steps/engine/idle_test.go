@@ -19,7 +19,9 @@ import (
 	"touchdown/backend/message"
 	"touchdown/steps/handout"
 	"touchdown/steps/idle"
+	"touchdown/steps/session"
 	"touchdown/steps/site/pin"
+	"touchdown/steps/view"
 )
 
 const testPIN = "739215"
@@ -38,8 +40,8 @@ func (r *rig) beginsLock(t *testing.T) {
 // TestAnIdleConsoleCannotWrite: the engine itself refuses each write of a console that nobody used, until it has the PIN. What
 // root's commands do goes on, and so does what consoles read.
 func TestAnIdleConsoleCannotWrite(t *testing.T) {
-	each(t, func(t *testing.T, r *rig, s Session) {
-		until(t, s, "the form", inState(Collecting))
+	each(t, func(t *testing.T, r *rig, s session.Session) {
+		until(t, s, "the form", inState(view.Collecting))
 		r.still.Store(time.Now().UnixNano()) // a PIN takes a busy machine longer to try than the wait after it
 		tty, serial := idle.At(t.Context(), "tty1"), idle.At(t.Context(), "ttyS0")
 		pen, err := s.TakePen(tty, "tty1", false)
@@ -61,8 +63,8 @@ func TestAnIdleConsoleCannotWrite(t *testing.T) {
 		taken := func() error { _, err := s.TakePen(tty, "tty1", false); return err }
 		given := func() error { _, err := s.Give(tty, pen, handout.Ask{Password: true}); return err }
 		for what, err := range map[string]error{
-			"set": s.Set(tty, pen, "spec.clusterName", "thief"), "load": s.Load(tty, pen, nil, "x"), "action": s.Do(tty, pen, Action{Verb: Review}),
-			"reboot": s.Do(tty, pen, Action{Verb: Reboot}), "pen": taken(), "credentials": given(), "a key": s.Present(tty, ""),
+			"set": s.Set(tty, pen, "spec.clusterName", "thief"), "load": s.Load(tty, pen, nil, "x"), "action": s.Do(tty, pen, session.Action{Verb: session.Review}),
+			"reboot": s.Do(tty, pen, session.Action{Verb: session.Reboot}), "pen": taken(), "credentials": given(), "a key": s.Present(tty, ""),
 		} {
 			if !errors.Is(err, idle.ErrLocked) {
 				t.Errorf("%s at a locked console: %v", what, err)
@@ -104,12 +106,12 @@ func TestPINStaysSecret(t *testing.T) {
 	r.beginsLock(t)
 	_ = r.Present(tty, "000001")
 	hash := r.answer("spec.console.pin")
-	answers, err := r.Export(t.Context(), Answers)
+	answers, err := r.Export(t.Context(), session.Answers)
 	must(t, err)
 	if !strings.Contains(string(answers), "pin: <set>") {
 		t.Errorf("the answers do not tell that there is one:\n%s", answers)
 	}
-	bundle, err := r.Export(t.Context(), Bundle)
+	bundle, err := r.Export(t.Context(), session.Bundle)
 	must(t, err)
 	snapshot, err := r.Snapshot(tty)
 	must(t, err)
@@ -205,14 +207,14 @@ func countsFromTheStart(t *testing.T, answer func(*rig, string)) {
 	w := newWorld()
 	w.cable = true
 	r := newRig(t, w)
-	until(t, r, "the form", inState(Collecting))
+	until(t, r, "the form", inState(view.Collecting))
 	pen := take(t, r)
 	answer(r, pen)
 	s := reviewed(t, r, pen)
 	if s.Idle != nil {
 		t.Errorf("the consoles lock before the review is accepted: %+v", s.Idle)
 	}
-	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
 	if s, err := r.Snapshot(t.Context()); err != nil || s.Idle == nil {
 		t.Errorf("the consoles do not lock after the start: %v", err)
 	}
@@ -221,12 +223,12 @@ func countsFromTheStart(t *testing.T, answer func(*rig, string)) {
 // lands has a document land the node, and returns when it has.
 func (r *rig) lands(t *testing.T, answers map[string]string) {
 	t.Helper()
-	until(t, r, "the form", inState(Collecting))
+	until(t, r, "the form", inState(view.Collecting))
 	pen := take(t, r)
 	must(t, r.Load(t.Context(), pen, answers, "file site.yaml"))
 	s := reviewed(t, r, pen)
-	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
-	until(t, r, "the landing", inState(IsDone))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
+	until(t, r, "the landing", inState(view.IsDone))
 }
 
 // locks tells whether the consoles lock.
@@ -250,36 +252,36 @@ func TestThePINOfAStart(t *testing.T) {
 	if !r.locks(t) {
 		t.Fatal("the PIN of the document does not count")
 	}
-	must(t, r.Do(t.Context(), take(t, r), Action{Verb: Undo}))
-	until(t, r, "the undo", inState(IsUndone))
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Undo}))
+	until(t, r, "the undo", inState(view.IsUndone))
 	if r.locks(t) {
 		t.Error("the PIN of the start outlives its undo")
 	}
-	must(t, r.Do(t.Context(), take(t, r), Action{Verb: Edit}))
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Edit}))
 	r.lands(t, with)
-	must(t, r.Do(t.Context(), take(t, r), Action{Verb: HandOver}))
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.HandOver}))
 	s, err := r.Snapshot(t.Context())
 	must(t, err)
-	must(t, r.Do(t.Context(), take(t, r), Action{Verb: Unlock, Value: s.Hostname}))
-	must(t, r.Do(t.Context(), take(t, r), Action{Verb: Edit}))
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Unlock, Value: s.Hostname}))
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Edit}))
 	if !r.locks(t) {
 		t.Error("the PIN does not outlive the hand-over")
 	}
-	until(t, r, "the form", inState(Collecting))
+	until(t, r, "the form", inState(view.Collecting))
 	must(t, r.Set(t.Context(), take(t, r), "spec.clusterName", "store2"))
 	s = reviewed(t, r, take(t, r))
-	must(t, r.Do(t.Context(), take(t, r), Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
-	until(t, r, "the second landing", inState(IsDone))
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
+	until(t, r, "the second landing", inState(view.IsDone))
 	if !r.locks(t) {
 		t.Error("another start of the same site, whose answers no longer have the PIN, takes the lock away")
 	}
-	must(t, r.Do(t.Context(), take(t, r), Action{Verb: Edit}))
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Edit}))
 	r.lands(t, without)
 	if r.locks(t) {
 		t.Error("a site without a PIN keeps the earlier site's")
 	}
-	must(t, r.Do(t.Context(), take(t, r), Action{Verb: Undo}))
-	until(t, r, "the undo", inState(IsUndone))
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Undo}))
+	until(t, r, "the undo", inState(view.IsUndone))
 	if !r.locks(t) {
 		t.Error("the undo does not bring the earlier site's PIN back")
 	}
@@ -288,7 +290,7 @@ func TestThePINOfAStart(t *testing.T) {
 // TestAStartCutShort: what a start set before it was on record does not count after a power cut.
 func TestAStartCutShort(t *testing.T) {
 	r := newRig(t, newWorld())
-	until(t, r, "the form", inState(Collecting))
+	until(t, r, "the form", inState(view.Collecting))
 	must(t, r.Set(t.Context(), take(t, r), "spec.console.pin", testHash()))
 	r.beginsLock(t)
 	if !r.locks(t) {
@@ -296,7 +298,7 @@ func TestAStartCutShort(t *testing.T) {
 	}
 	must(t, r.Close())
 	r.open(t)
-	until(t, r, "the form", inState(Collecting))
+	until(t, r, "the form", inState(view.Collecting))
 	if r.locks(t) {
 		t.Error("the PIN of a start that never was counts")
 	}
@@ -311,7 +313,7 @@ func TestALostJournalKeepsTheLock(t *testing.T) {
 	must(t, r.Close())
 	must(t, os.Remove(filepath.Join(r.dir, "journal.jsonl")))
 	r.open(t)
-	until(t, r, "what is known", inState(IsDone))
+	until(t, r, "what is known", inState(view.IsDone))
 	if !r.locks(t) {
 		t.Error("the lock is gone with the journal")
 	}

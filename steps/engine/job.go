@@ -8,6 +8,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/steps"
+	"touchdown/steps/view"
 )
 
 // keptSentences is how many sentences a step's view holds; the journal holds all.
@@ -16,7 +17,7 @@ const keptSentences = 20
 // job is the state of the work. It changes only by apply, live and when the journal is read again, so the
 // journal alone tells where the work was.
 type job struct {
-	state        State
+	state        view.State
 	fingerprint  string // of the accepted review
 	inputs       string // fingerprint of the whole config at the start
 	unattended   bool
@@ -24,7 +25,7 @@ type job struct {
 	ended        time.Time
 	current      string
 	steps        map[string]*stepState
-	question     *QuestionView
+	question     *view.Question
 	problem      *steps.Trouble
 	undoing      bool // the failure, if any, was in an undo
 	handedOver   bool
@@ -36,34 +37,14 @@ type job struct {
 	lasts        map[string]float64 // seconds that each step takes, by the plans that were accepted
 }
 
-// stepState is where one step is.
-type stepState struct {
-	status      StepStatus
-	skip        message.Text
-	checks      []steps.Check
-	waivers     map[string]*check.Waiver // by check ID; each stands until its check passes, even while nothing reports that check
-	said        []message.Text
-	progress    *steps.Progress
-	expects     time.Time // since when the progress tells the same usual time
-	moved       time.Time // when the progress became another one
-	counts      count     // what the progress began to count
-	started     time.Time
-	seconds     float64 // of all its attempts in this job, and of the reboots that it asked for; or of its undo
-	fingerprint string
-	reboots     []string // boot ids from which a reboot was asked, since the step last got further
-	boots       []string // boot ids in which the step was begun, since it last got further
-	touched     bool     // Run has been called, so there may be something to undo
-	handSkipped bool     // a person skipped it after a failure
-}
-
 func newJob() *job {
-	return &job{state: Collecting, steps: map[string]*stepState{}}
+	return &job{state: view.Collecting, steps: map[string]*stepState{}}
 }
 
 func (j *job) step(id string) *stepState {
 	s, ok := j.steps[id]
 	if !ok {
-		s = &stepState{status: Pending, waivers: map[string]*check.Waiver{}}
+		s = &stepState{status: view.Pending, waivers: map[string]*check.Waiver{}}
 		j.steps[id] = s
 	}
 	return s
@@ -90,7 +71,7 @@ func (j *job) touched() bool {
 // interrupted tells whether a Run of the step began and did not end well.
 func (j *job) interrupted(id string) bool {
 	s := j.step(id)
-	return s.touched && s.status != StepDone && s.status != StepUndone
+	return s.touched && s.status != view.StepDone && s.status != view.StepUndone
 }
 
 // apply takes one event into the state.
@@ -125,12 +106,12 @@ func (j *job) apply(e steps.Event) {
 		s.said = append(s.said, e.Text)
 		s.said = s.said[max(0, len(s.said)-keptSentences):]
 	case steps.Asked:
-		j.state, j.question = InQuestion, &QuestionView{Question: *e.Question, Step: e.Step}
+		j.state, j.question = view.InQuestion, &view.Question{Question: *e.Question, Step: e.Step}
 		if e.Question.Deadline > 0 {
 			j.question.Until = e.Time.Add(seconds(e.Question.Deadline))
 		}
 	case steps.Answered:
-		j.state, j.question = Working, nil
+		j.state, j.question = view.Working, nil
 	default:
 		j.applyOutcome(e, s)
 	}
@@ -141,20 +122,20 @@ func (j *job) applyOutcome(e steps.Event, s *stepState) {
 	j.question = nil
 	switch e.Kind {
 	case steps.Started:
-		j.state, j.current, j.problem = Working, e.Step, nil
-		s.status, s.started, s.progress, s.moved = Running, e.Time, nil, e.Time
+		j.state, j.current, j.problem = view.Working, e.Step, nil
+		s.status, s.started, s.progress, s.moved = view.Running, e.Time, nil, e.Time
 		if e.Boot != "" && !slices.Contains(s.boots, e.Boot) {
 			s.boots = append(s.boots, e.Boot)
 		}
 		s.fingerprint, s.touched, s.handSkipped, s.skip = e.Fingerprint, true, false, message.Text{}
 		s.forgetFailed()
 	case steps.Done:
-		s.status, s.progress, s.reboots, s.boots = StepDone, nil, nil, nil
+		s.status, s.progress, s.reboots, s.boots = view.StepDone, nil, nil, nil
 	case steps.Skipped:
-		s.status, s.skip, s.handSkipped = StepSkip, e.Text, e.By != ""
+		s.status, s.skip, s.handSkipped = view.StepSkip, e.Text, e.By != ""
 	case steps.Failed, steps.Cancelled:
-		s.status, s.progress, s.boots = StepFailed, nil, nil
-		j.state, j.current, j.problem = HasFailed, e.Step, e.Problem
+		s.status, s.progress, s.boots = view.StepFailed, nil, nil
+		j.state, j.current, j.problem = view.HasFailed, e.Step, e.Problem
 		if e.Problem != nil {
 			j.meet(e.Step, e.Problem)
 		}
@@ -163,13 +144,13 @@ func (j *job) applyOutcome(e steps.Event, s *stepState) {
 			s.reboots = append(s.reboots, e.Boot)
 		}
 	case steps.Undoing:
-		if last := j.step(j.current); last.status == Running && j.undoing { // it prepared the undo, and its work still stands
-			last.status = StepDone
+		if last := j.step(j.current); last.status == view.Running && j.undoing { // it prepared the undo, and its work still stands
+			last.status = view.StepDone
 		}
-		j.state, j.current, j.undoing, j.problem = UndoingAll, e.Step, true, nil
-		s.status, s.started, s.progress = Running, e.Time, nil
+		j.state, j.current, j.undoing, j.problem = view.UndoingAll, e.Step, true, nil
+		s.status, s.started, s.progress = view.Running, e.Time, nil
 	case steps.Undone:
-		s.status, s.seconds, s.touched, s.progress = StepUndone, e.Seconds, false, nil
+		s.status, s.seconds, s.touched, s.progress = view.StepUndone, e.Seconds, false, nil
 	}
 }
 
@@ -178,12 +159,12 @@ func (j *job) applyJob(e steps.Event) {
 	switch e.Kind {
 	case steps.Changed:
 		if e.Job != nil { // a person had a failed job go on: it works before its next step begins
-			j.state = State(e.Job.State)
+			j.state = view.State(e.Job.State)
 		}
 	case steps.Started:
 		j.begin(e)
 	case steps.Done:
-		j.state, j.current, j.handedOver, j.landedBefore = IsDone, "", e.Job != nil && e.Job.HandedOver, true
+		j.state, j.current, j.handedOver, j.landedBefore = view.IsDone, "", e.Job != nil && e.Job.HandedOver, true
 		if !j.handedOver || j.ended.IsZero() { // accepting the hand-over is no work
 			j.ended = e.Time
 		}
@@ -191,18 +172,18 @@ func (j *job) applyJob(e steps.Event) {
 		if !j.undoing {
 			j.turnBack()
 		}
-		j.state, j.undoing, j.problem = UndoingAll, true, nil
+		j.state, j.undoing, j.problem = view.UndoingAll, true, nil
 	case steps.Undone:
-		j.state, j.current, j.ended, j.undoing, j.landedBefore = IsUndone, "", e.Time, false, false
+		j.state, j.current, j.ended, j.undoing, j.landedBefore = view.IsUndone, "", e.Time, false, false
 		for _, s := range j.steps {
-			if s.status != StepUndone { // there was nothing to put back
-				s.status, s.skip, s.seconds, s.touched, s.handSkipped = Pending, message.Text{}, 0, false, false
+			if s.status != view.StepUndone { // there was nothing to put back
+				s.status, s.skip, s.seconds, s.touched, s.handSkipped = view.Pending, message.Text{}, 0, false, false
 			}
 		}
 	case steps.Failed: // no step was at work, or none is known
-		j.state, j.current, j.problem, j.question = HasFailed, "", e.Problem, nil
+		j.state, j.current, j.problem, j.question = view.HasFailed, "", e.Problem, nil
 	case steps.Cancelled: // back to the form, everything kept
-		j.state, j.current, j.problem, j.question, j.undoing = Collecting, "", nil, nil, false
+		j.state, j.current, j.problem, j.question, j.undoing = view.Collecting, "", nil, nil, false
 		j.doubtful, j.lost = false, nil
 		for _, s := range j.steps {
 			s.forgetFailed()
@@ -217,7 +198,7 @@ const handOverText = "handed over"
 func handOverEvent(by string) steps.Event {
 	return steps.Event{
 		Kind: steps.Done, Text: message.T(handOverText), By: by,
-		Job: &steps.JobState{State: string(IsDone), Landed: true, HandedOver: true},
+		Job: &steps.JobState{State: string(view.IsDone), Landed: true, HandedOver: true},
 	}
 }
 
@@ -231,12 +212,12 @@ func upgraded(e steps.Event) steps.Event {
 
 // begin starts a job. What an earlier one touched stays known, so that undo still reaches it.
 func (j *job) begin(e steps.Event) {
-	j.state, j.started, j.ended = Working, e.Time, time.Time{}
+	j.state, j.started, j.ended = view.Working, e.Time, time.Time{}
 	j.fingerprint, j.inputs, j.unattended = e.Fingerprint, e.Text.String(), e.By == byNobody
 	j.problem, j.undoing, j.handedOver, j.met, j.time = nil, false, false, nil, worktime{}
 	j.doubtful, j.lost, j.lasts = false, nil, e.Lasts
 	for _, s := range j.steps {
-		s.status, s.seconds, s.progress, s.skip, s.said, s.reboots, s.boots = Pending, 0, nil, message.Text{}, nil, nil, nil
+		s.status, s.seconds, s.progress, s.skip, s.said, s.reboots, s.boots = view.Pending, 0, nil, message.Text{}, nil, nil, nil
 	}
 }
 
@@ -244,49 +225,12 @@ func (j *job) begin(e steps.Event) {
 // the next job. What failed on the way is why the work is undone, unless it ended well.
 func (j *job) turnBack() {
 	j.time = worktime{}
-	if j.state == IsDone {
+	if j.state == view.IsDone {
 		j.met = nil
 	}
 	for _, s := range j.steps {
 		s.checks, s.said, s.progress = nil, nil, nil
 	}
-}
-
-// setCheck replaces the check of the same ID, or adds it. A waiver stays until the check passes.
-func (s *stepState) setCheck(c steps.Check) {
-	switch {
-	case c.Waiver != nil:
-		s.waivers[c.ID] = c.Waiver
-	case c.Status == check.Pass:
-		delete(s.waivers, c.ID)
-	}
-	i := slices.IndexFunc(s.checks, func(old steps.Check) bool { return old.ID == c.ID })
-	if i < 0 {
-		s.checks = append(s.checks, c)
-		return
-	}
-	s.checks[i] = c
-}
-
-// clearCheck removes a check that no longer applies. Its waiver stays, for when the same check fails again.
-func (s *stepState) clearCheck(id string) {
-	s.checks = slices.DeleteFunc(s.checks, func(c steps.Check) bool { return c.ID == id })
-}
-
-// forgetFailed drops what failed with answers or on an attempt that are over: what still fails is told again.
-func (s *stepState) forgetFailed() {
-	s.checks = slices.DeleteFunc(s.checks, func(c steps.Check) bool { return c.Status == check.Fail })
-}
-
-// failing returns the checks that failed and that nobody waived.
-func (s *stepState) failing() []steps.Check {
-	var out []steps.Check
-	for _, c := range s.checks {
-		if c.Status == check.Fail {
-			out = append(out, c)
-		}
-	}
-	return out
 }
 
 // seconds is a time that a record or a step tells; more than a century would not fit a Duration.

@@ -18,6 +18,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/view"
 )
 
 // memory is a journal file that misbehaves.
@@ -58,13 +59,13 @@ func TestJournalThatCannotBeOpened(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			r := newRig(t, newWorld())
 			r.start(t, r, take(t, r), false)
-			until(t, r, "the end", inState(IsDone))
+			until(t, r, "the end", inState(view.IsDone))
 			must(t, r.Close())
 			path := filepath.Join(r.dir, "journal.jsonl")
 			must(t, os.Remove(path))
 			spoil(t, path)
 			r.open(t)
-			s := until(t, r, "the end, which the checksums know", inState(IsDone))
+			s := until(t, r, "the end, which the checksums know", inState(view.IsDone))
 			if len(s.Notices) != 1 || !strings.Contains(s.Notices[0].String(), "journal") {
 				t.Errorf("notices %q", s.Notices)
 			}
@@ -159,9 +160,9 @@ func TestMegabytesOfOutput(t *testing.T) {
 		return &host.RunError{Argv: []string{"flood", flood}, Output: lines, Err: io.ErrUnexpectedEOF}
 	}
 	f.start(t, f, pen, false)
-	until(t, f, "the failure", inState(HasFailed))
+	until(t, f, "the failure", inState(view.HasFailed))
 	f.reopen(t)
-	s := until(t, f, "the failure, read again", inState(HasFailed))
+	s := until(t, f, "the failure, read again", inState(view.HasFailed))
 	p, step := s.Problem, s.Stages[1].Steps[0]
 	if detail := p.Detail.String(); !strings.HasPrefix(detail, "running flood begins <secret>") || !strings.HasSuffix(detail, ": more") {
 		t.Errorf("the detail is %.60q ... %q", detail, detail[max(0, len(detail)-60):])

@@ -9,7 +9,9 @@ import (
 	"touchdown/backend/media"
 	"touchdown/backend/message"
 	"touchdown/steps"
+	"touchdown/steps/session"
 	"touchdown/steps/unattended"
+	"touchdown/steps/view"
 )
 
 // reviews is how often the review is asked for again when an answer that was found on the machine changed while it was made.
@@ -23,7 +25,7 @@ func (e *lander) decide(pen string, review *unattended.Review) unattended.Decisi
 	}
 	life := c.life()
 	f := unattended.Facts{
-		Sealed: life == lifeArmed, Begun: !c.job.started.IsZero(), Lost: len(c.job.lost) > 0 || c.job.doubtful,
+		Sealed: life == view.LifeArmed, Begun: !c.job.started.IsZero(), Lost: len(c.job.lost) > 0 || c.job.doubtful,
 		Typed: c.draft.begun(), Taken: isTaken(c.draft), Blind: e.o.Media.Blind(), Review: review,
 	}
 	if !c.control.free() && (pen == "" || c.control.token != pen) {
@@ -81,7 +83,7 @@ func (e *lander) landFrom(ctx context.Context, f *media.Medium) (err error) {
 	if err := e.Load(ctx, pen, values, unattended.Source(taken.Source)); err != nil {
 		return err
 	}
-	if err := e.Do(ctx, pen, Action{Verb: Inspect}); err != nil {
+	if err := e.Do(ctx, pen, session.Action{Verb: session.Inspect}); err != nil {
 		return err
 	}
 	if err := e.reviewFor(ctx, pen); err != nil {
@@ -110,13 +112,13 @@ func isFor(is unattended.Decision, act unattended.Act, f *media.Medium) error {
 	case is.Why != (message.Text{}):
 		return errors.New(is.Why.String())
 	}
-	return fmt.Errorf("%w: the medium was pulled out, or another one was put in", ErrState)
+	return fmt.Errorf("%w: the medium was pulled out, or another one was put in", session.ErrState)
 }
 
 // reviewFor makes the review. What the looks find may change an answer while it is made.
 func (e *lander) reviewFor(ctx context.Context, pen string) (err error) {
 	for range reviews {
-		if err = e.Do(ctx, pen, Action{Verb: Review}); !errors.Is(err, ErrState) {
+		if err = e.Do(ctx, pen, session.Action{Verb: session.Review}); !errors.Is(err, session.ErrState) {
 			return err
 		}
 	}
@@ -127,7 +129,7 @@ func (e *lander) reviewFor(ctx context.Context, pen string) (err error) {
 // to all that came since the answers were taken. Whoever calls it holds mu.
 func (e *lander) startFrom(pen string, f *media.Medium, taken *media.Taken) error {
 	c := e.core
-	if err := c.may(pen, Start, allowed(Start)); err != nil {
+	if err := c.may(pen, session.Start, allowed(session.Start)); err != nil {
 		return err
 	}
 	review := &unattended.Review{
@@ -136,7 +138,7 @@ func (e *lander) startFrom(pen string, f *media.Medium, taken *media.Taken) erro
 	if err := isFor(e.decide(pen, review), unattended.Start, f); err != nil {
 		return err
 	}
-	a := Action{Verb: Start, Fingerprint: c.draft.review.Fingerprint, Unattended: true}
+	a := session.Action{Verb: session.Start, Fingerprint: c.draft.review.Fingerprint, Unattended: true}
 	if err := c.start(a, taken.Use); err != nil {
 		return err
 	}

@@ -12,7 +12,9 @@ import (
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/session"
 	"touchdown/steps/unattended"
+	"touchdown/steps/view"
 )
 
 // fromMedium begins the source of an answer that a medium brought, as media.Taken has it.
@@ -132,7 +134,7 @@ func (e *lander) unsayLeft(sockets string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	state := e.core.job.state
-	if sockets == e.leftIn && (!underWay(state) || state == InQuestion) {
+	if sockets == e.leftIn && (!underWay(state) || state == view.InQuestion) {
 		return
 	}
 	for _, notice := range []string{leftNotice, overNotice} {
@@ -163,7 +165,7 @@ func (e *lander) toLeave(known media.Known) *leaving {
 
 // reports are the files of the report, the one for people first: a medium may have no room for all of them.
 func (e *lander) reports() (files []volume.File) {
-	for _, document := range []Document{ReportText, ReportJSON, signed} {
+	for _, document := range []session.Document{session.ReportText, session.ReportJSON, session.SignedReport} {
 		if data, err := readKept(e.store.path(string(document))); err == nil {
 			files = append(files, volume.File{Name: string(document), Data: data})
 		}
@@ -192,15 +194,15 @@ func (e *lander) ended(known media.Known) *leaving {
 	brought, state, began, question := broughtByMedium(c) && !c.job.handedOver, c.job.state, c.job.started, openQuestion(c)
 	used := usedText(e, c)
 	e.mu.Unlock()
-	if !brought || state != IsDone && question == "" {
+	if !brought || state != view.IsDone && question == "" {
 		return nil
 	}
 	id, err := known.Last()
 	if err != nil || id == "" {
 		return nil
 	}
-	l := &leaving{id: id, what: strings.Join([]string{id, began.UTC().Format(time.RFC3339), string(state)}, " "), waits: state == InQuestion}
-	if state == IsDone {
+	l := &leaving{id: id, what: strings.Join([]string{id, began.UTC().Format(time.RFC3339), string(state)}, " "), waits: state == view.InQuestion}
+	if state == view.IsDone {
 		l.used = &used
 	} else {
 		question = e.mask.Mask(question)
@@ -212,7 +214,7 @@ func (e *lander) ended(known media.Known) *leaving {
 
 // broughtByMedium tells whether a medium brought answers of the job.
 func broughtByMedium(c *core) bool {
-	if c.o.List == ListFactory || c.job.started.IsZero() {
+	if c.o.List == view.ListFactory || c.job.started.IsZero() {
 		return false
 	}
 	for _, source := range c.draft.site.Sources {
@@ -230,7 +232,7 @@ func openQuestion(c *core) string {
 	switch j := c.job; {
 	case !j.unattended:
 		return ""
-	case j.state == InQuestion && j.question != nil:
+	case j.state == view.InQuestion && j.question != nil:
 		if j.question.Deadline > 0 {
 			return ""
 		}
@@ -242,7 +244,7 @@ func openQuestion(c *core) string {
 			}
 			lines = append(lines, "- "+label)
 		}
-	case j.state == HasFailed && j.problem != nil:
+	case j.state == view.HasFailed && j.problem != nil:
 		stopped := "The landing has stopped"
 		if j.undoing {
 			stopped = "The undo of the landing has stopped"
@@ -251,7 +253,7 @@ func openQuestion(c *core) string {
 			stopped += " at step " + j.current
 		}
 		lines = append(lines, stopped+".", "", j.problem.Code+": "+j.problem.Summary.String(), j.problem.Fix.String(), j.problem.Detail.String())
-	case j.state == IsUndone && len(j.met) > 0:
+	case j.state == view.IsUndone && len(j.met) > 0:
 		lines = append(append(lines, "The landing failed and was undone.", ""), message.English(j.met)...)
 	default:
 		return ""

@@ -6,10 +6,11 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend/report"
+	"touchdown/steps/view"
 )
 
 // lasts are the times of the plans that tell one, at the pace of this node.
-func (v *ReviewView) lasts(pace float64) map[string]float64 {
+func (v *review) lasts(pace float64) map[string]float64 {
 	all := map[string]float64{}
 	for _, s := range v.Steps {
 		if s.Skip.String() == "" && s.Plan.Seconds > 0 {
@@ -27,7 +28,7 @@ const trust = 120.0
 func (j *job) pace() float64 {
 	planned, took := trust, trust
 	for id, usual := range j.lasts {
-		if s := j.steps[id]; s != nil && s.status == StepDone {
+		if s := j.steps[id]; s != nil && s.status == view.StepDone {
 			planned += usual
 			took += min(s.seconds, usual*report.Slowest)
 		}
@@ -38,16 +39,16 @@ func (j *job) pace() float64 {
 // left is about how many seconds the job will still work, and what its step waits for when that takes longer than its plan said.
 // It is 0 while nothing is at work, and when the job was begun by a release that told no times.
 func (j *job) left(now time.Time) (left float64, late message.Text) {
-	if len(j.lasts) == 0 || j.undoing || j.state != Working && j.state != InQuestion {
+	if len(j.lasts) == 0 || j.undoing || j.state != view.Working && j.state != view.InQuestion {
 		return 0, message.Text{}
 	}
 	pace := j.pace()
 	for id, usual := range j.lasts {
-		if s := j.step(id); s.status == Pending || s.status == StepFailed {
+		if s := j.step(id); s.status == view.Pending || s.status == view.StepFailed {
 			left += usual * pace
 		}
 	}
-	if s := j.step(j.current); s.status == Running {
+	if s := j.step(j.current); s.status == view.Running {
 		worked := time.Duration(0)
 		if !j.time.began.IsZero() { // zero: it reboots
 			worked = j.time.attempt(now)

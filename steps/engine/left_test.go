@@ -13,6 +13,8 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/report"
 	"touchdown/steps"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // TestTimeLeft: the plans tell how long the work takes, the node how fast it is, and what takes longer is told with its reason. A
@@ -42,12 +44,12 @@ func TestTimeLeft(t *testing.T) {
 		}
 		pen := take(t, r)
 		r.start(t, r, pen, false)
-		until(t, r, "work", func(s *Snapshot) bool { return s.Current == "names" })
+		until(t, r, "work", func(s *view.Snapshot) bool { return s.Current == "names" })
 		left("at the start", 340, "")
 		time.Sleep(time.Minute)
 		left("after a minute", 280, "")
 		time.Sleep(7 * time.Minute)
-		until(t, r, "the second step", func(s *Snapshot) bool { return s.Current == "light" })
+		until(t, r, "the second step", func(s *view.Snapshot) bool { return s.Current == "light" })
 		// The first step took 480 s of 240: by (120+480)/(120+240) this node is slower than the plans.
 		pace := 600.0 / 360
 		time.Sleep(10 * time.Second)
@@ -56,12 +58,12 @@ func TestTimeLeft(t *testing.T) {
 		left("past its plan", 600-250, "the lamp")
 
 		r.reopen(t)
-		until(t, r, "work after the restart", func(s *Snapshot) bool {
+		until(t, r, "work after the restart", func(s *view.Snapshot) bool {
 			return s.Current == "light" && s.Left > 0 && s.Stages[1].Steps[0].Progress != nil
 		})
 		left("after a restart", 100*pace, "")
-		must(t, r.Do(t.Context(), take(t, r), Action{Verb: Cancel}))
-		if s := until(t, r, "the stop", inState(HasFailed)); s.Left != 0 {
+		must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Cancel}))
+		if s := until(t, r, "the stop", inState(view.HasFailed)); s.Left != 0 {
 			t.Errorf("nothing is at work, and %.0f s are left", s.Left)
 		}
 	})
@@ -72,7 +74,7 @@ func TestPaceHasBounds(t *testing.T) {
 	for took, want := range map[float64]float64{300: 1, 600: 720. / 420, 1e9: 1320. / 420, 0: report.Fastest} {
 		j := newJob()
 		j.lasts = map[string]float64{"a": 300, "b": 60}
-		j.step("a").status, j.step("a").seconds = StepDone, took
+		j.step("a").status, j.step("a").seconds = view.StepDone, took
 		if got := j.pace(); math.Abs(got-want) > 0.01 {
 			t.Errorf("a step of 300 s that took %.0f s: pace %.2f, want %.2f", took, got, want)
 		}

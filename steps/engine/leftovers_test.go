@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"touchdown/backend/message"
+	"touchdown/steps/view"
 )
 
 const registryPull = `{"auths":{"r.example.com":{"auth":"dXNlcjpodW50ZXIyaHVudGVy"}}}`
@@ -27,7 +28,7 @@ func TestLeftoversOfAPowerCut(t *testing.T) {
 		must(t, os.WriteFile(filepath.Join(r.dir, name), []byte(`{"auths"`), 0o600))
 	}
 	r.open(t)
-	s := until(t, r, "the form", inState(Collecting))
+	s := until(t, r, "the form", inState(view.Collecting))
 	if field(s, "spec.clusterName").Value != "shop" || !field(s, "spec.pullSecret").SecretSet || len(s.Notices) > 0 {
 		t.Errorf("name %q, secret set %t, notices %q", field(s, "spec.clusterName").Value, field(s, "spec.pullSecret").SecretSet, s.Notices)
 	}
@@ -59,7 +60,7 @@ func TestUnreadableSecretLosesOnlyItself(t *testing.T) {
 			must(t, os.Remove(path))
 			must(t, spoil(path))
 			r.open(t)
-			s := until(t, r, "the form", inState(Collecting))
+			s := until(t, r, "the form", inState(view.Collecting))
 			proxy := r.answer("spec.proxy.httpsProxy")
 			if field(s, "spec.clusterName").Value != "shop" || proxy == "" || field(s, "spec.pullSecret").SecretSet {
 				t.Errorf("name %q, proxy %q, pull secret set %t", field(s, "spec.clusterName").Value, proxy, field(s, "spec.pullSecret").SecretSet)
@@ -69,7 +70,7 @@ func TestUnreadableSecretLosesOnlyItself(t *testing.T) {
 			}
 			must(t, r.Set(t.Context(), take(t, r), "spec.pullSecret", registryPull))
 			r.reopen(t)
-			if s := until(t, r, "the form", inState(Collecting)); !field(s, "spec.pullSecret").SecretSet || len(s.Notices) > 0 {
+			if s := until(t, r, "the form", inState(view.Collecting)); !field(s, "spec.pullSecret").SecretSet || len(s.Notices) > 0 {
 				t.Errorf("entered again: set %t, notices %q", field(s, "spec.pullSecret").SecretSet, s.Notices)
 			}
 		})

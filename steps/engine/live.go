@@ -11,6 +11,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/health"
 	"touchdown/steps"
+	"touchdown/steps/view"
 )
 
 // liveGrace is for how long the cluster is watched after the last console left: one that opens its stream again has not left.
@@ -80,7 +81,7 @@ func (e *lookout) await(want bool, grace time.Duration) bool {
 func (e *lookout) watcher() clusterWatcher {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.core.control.watching == 0 || e.core.state() != IsDone || e.o.List == ListFactory {
+	if e.core.control.watching == 0 || e.core.state() != view.IsDone || e.o.List == view.ListFactory {
 		return nil
 	}
 	for _, stage := range e.core.draft.stages() {

@@ -12,6 +12,7 @@ import (
 	"touchdown/backend/health"
 	"touchdown/backend/message"
 	"touchdown/steps"
+	"touchdown/steps/view"
 )
 
 // watchingStep tells one verdict, and then another one whenever it is asked to.
@@ -65,7 +66,7 @@ func TestOneWatcherForAllConsoles(t *testing.T) {
 		}
 		pen := take(t, r)
 		r.start(t, r, pen, false)
-		until(t, r, "the end", inState(IsDone))
+		until(t, r, "the end", inState(view.IsDone))
 		second := console()
 		synctest.Wait()
 		if n := len(step.began); n != 1 {

@@ -14,6 +14,7 @@ import (
 
 	"touchdown/backend/support"
 	"touchdown/steps/records"
+	"touchdown/steps/session"
 )
 
 // What Log reads at most: bytes from the end of the log file, lines, and bytes of one line. Chosen: a console shows a thousand lines.
@@ -30,7 +31,7 @@ func (e *Engine) Log(ctx context.Context, ask records.Ask) ([]string, error) {
 		return ownLog(e.o.LogFile, e.mask, ask)
 	}
 	if !e.reading.TryLock() { // a key that is held asks again and again
-		return nil, fmt.Errorf("%w: the journal is being read already; try again in a moment", ErrState)
+		return nil, fmt.Errorf("%w: the journal is being read already; try again in a moment", session.ErrState)
 	}
 	defer e.reading.Unlock()
 	text, err := support.Journal(ctx, e.o.Node.Host, ask.Lines, ask.Grave)

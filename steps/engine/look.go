@@ -10,6 +10,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/view"
 )
 
 // errOutdated ends a look whose answers were replaced: nobody waits for what it would find.
@@ -67,7 +68,7 @@ func (i *inspector) steps() []steps.Step {
 
 // begin notes that a step looks at the answers as they are. It returns nil when it is not the time to look.
 func (i *inspector) begin(id string, drop context.CancelCauseFunc) *look {
-	if i.job.state != Collecting {
+	if i.job.state != view.Collecting {
 		return nil
 	}
 	list := i.steps()
@@ -94,7 +95,7 @@ func (i *inspector) end(l *look, err error, closing bool) (again bool) {
 	id, news := l.step.ID(), l.shown
 	delete(i.looking, id)
 	switch {
-	case closing || i.job.state != Collecting:
+	case closing || i.job.state != view.Collecting:
 	case l.outdated:
 		again = true
 	default:
@@ -168,7 +169,7 @@ func (i *inspector) stale() bool { return slices.ContainsFunc(i.steps(), i.due) 
 // before the look has begun must not take a stage without checks for one that has none.
 func (i *inspector) due(step steps.Step) bool {
 	_, looks := step.(steps.Inspector)
-	return looks && i.job.state == Collecting && i.looked[step.ID()] != i.draft.stepInputs(step)
+	return looks && i.job.state == view.Collecting && i.looked[step.ID()] != i.draft.stepInputs(step)
 }
 
 // shows tells a console whether a step looks now, or has yet to.

@@ -8,30 +8,27 @@ import (
 
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/view"
 )
-
-// RecordsLost is the code of the problem that an engine stops with when its own records were damaged while a job was under
-// way: a person decides how to go on.
-const RecordsLost = "REC-LST"
 
 // applyLost takes the job for what is known of it after a loss.
 func (j *job) applyLost(e steps.Event) {
 	k := e.Job
-	j.state, j.current, j.undoing, j.handedOver, j.doubtful = State(k.State), k.Step, k.Undoing, k.HandedOver, k.Locked
+	j.state, j.current, j.undoing, j.handedOver, j.doubtful = view.State(k.State), k.Step, k.Undoing, k.HandedOver, k.Locked
 	j.landedBefore = j.landedBefore || k.Landed
 	j.question, j.lost = nil, append(j.lost, e.Text)
 	if k.Inputs != "" {
 		j.inputs = k.Inputs
 	}
-	if j.state == IsDone && j.ended.IsZero() {
+	if j.state == view.IsDone && j.ended.IsZero() {
 		j.ended = e.Time
 	}
 	for _, id := range k.Touched {
 		j.step(id).touched = true
 	}
 	for id, s := range j.steps {
-		if s.status == Running { // whether it ended is not known
-			s.status, s.progress, s.boots = map[bool]StepStatus{true: StepFailed, false: Pending}[id == k.Step], nil, nil
+		if s.status == view.Running { // whether it ended is not known
+			s.status, s.progress, s.boots = map[bool]view.StepStatus{true: view.StepFailed, false: view.Pending}[id == k.Step], nil, nil
 		}
 	}
 	if e.Problem != nil {
@@ -80,12 +77,12 @@ func (c *core) takeStock(read reading, damage string) {
 		return
 	}
 	k.Touched = c.store.touched()
-	s.asks = unsure || underWay(State(k.State)) || incomplete && State(k.State) == HasFailed
-	if only := c.store.losses; !incomplete && len(only) == 1 && only[0] == (loss{file: "site.yaml", how: isChanged}) && State(k.State) != UndoingAll && c.accepted() != nil {
+	s.asks = unsure || underWay(view.State(k.State)) || incomplete && view.State(k.State) == view.HasFailed
+	if only := c.store.losses; !incomplete && len(only) == 1 && only[0] == (loss{file: "site.yaml", how: isChanged}) && view.State(k.State) != view.UndoingAll && c.accepted() != nil {
 		s.asks = false // someone edited the answers: resume refuses them and says so
 	}
 	s.known = &k
-	s.records = s.asks || incomplete || len(read.events) > 0 && State(k.State) != Collecting
+	s.records = s.asks || incomplete || len(read.events) > 0 && view.State(k.State) != view.Collecting
 }
 
 // losses tells what of the journal cannot be read.
@@ -106,10 +103,12 @@ func (r *reading) losses(damage string) []message.Text {
 }
 
 // ended tells whether nothing goes on automatically in a state, whatever came before it.
-func ended(s State) bool { return s == IsDone || s == IsUndone }
+func ended(s view.State) bool { return s == view.IsDone || s == view.IsUndone }
 
 // underWay tells whether an engine that starts goes on with a job in that state.
-func underWay(s State) bool { return s == Working || s == InQuestion || s == UndoingAll }
+func underWay(s view.State) bool {
+	return s == view.Working || s == view.InQuestion || s == view.UndoingAll
+}
 
 // noticeLoss records what was lost and stops a job that was under way.
 func (c *core) noticeLoss() {
@@ -121,9 +120,9 @@ func (c *core) noticeLoss() {
 	c.o.Node.Log.Error("records were lost", "what", text.String())
 	event := steps.Event{Kind: steps.Lost, Text: text, Step: s.known.Step, Job: s.known}
 	if s.asks {
-		s.known.State = string(HasFailed)
-		event.Problem = trouble(&problem.Problem{
-			Code: RecordsLost, Summary: message.T("Records of this job were damaged or lost, so it does not continue automatically."),
+		s.known.State = string(view.HasFailed)
+		event.Problem = steps.TroubleOf(&problem.Problem{
+			Code: view.RecordsLost, Summary: message.T("Records of this job were damaged or lost, so it does not continue automatically."),
 			Fix: message.T("Continue from what the machine shows, edit the answers to start over, or undo."), Err: message.Failed(text),
 		})
 	}

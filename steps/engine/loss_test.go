@@ -12,6 +12,8 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/host/hosttest"
 	"touchdown/steps"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // previous opens a copy of a state folder that the previous release left.
@@ -30,14 +32,14 @@ func TestStateOfThePreviousRelease(t *testing.T) {
 		r.w.set("names", "shop.example.com")
 		asking(r, 600)
 		r.open(t)
-		s := until(t, r, "the question, asked again", func(s *Snapshot) bool { return s.Question != nil && s.Question.Until.After(s.Now) })
+		s := until(t, r, "the question, asked again", func(s *view.Snapshot) bool { return s.Question != nil && s.Question.Until.After(s.Now) })
 		if len(s.Notices) > 0 || !field(s, "spec.pullSecret").SecretSet || s.Current != "light" {
 			t.Errorf("notices %q, at %q", s.Notices, s.Current)
 		}
-		must(t, r.Do(t.Context(), take(t, r), Action{Verb: Reply, Question: "keep", Value: "yes"}))
-		until(t, r, "the end", inState(IsDone))
-		must(t, r.Do(t.Context(), take(t, r), Action{Verb: Undo}))
-		until(t, r, "everything back", inState(IsUndone))
+		must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Reply, Question: "keep", Value: "yes"}))
+		until(t, r, "the end", inState(view.IsDone))
+		must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Undo}))
+		until(t, r, "everything back", inState(view.IsUndone))
 		if names := r.w.get("names"); names != "factory" {
 			t.Errorf("undo brought back %q", names)
 		}
@@ -49,7 +51,7 @@ func TestStateOfThePreviousRelease(t *testing.T) {
 			}
 		}
 		r.reopen(t)
-		if s := until(t, r, "everything back", inState(IsUndone)); len(s.Notices) > 0 {
+		if s := until(t, r, "everything back", inState(view.IsUndone)); len(s.Notices) > 0 {
 			t.Errorf("notices %q", s.Notices)
 		}
 	})
@@ -58,7 +60,7 @@ func TestStateOfThePreviousRelease(t *testing.T) {
 		for range 2 {
 			r.open(t)
 			s := waitStarted(t, r.Engine)
-			if s.State != IsDone || !s.Locked || len(s.Notices) > 0 || r.w.calls["light"] > 0 {
+			if s.State != view.IsDone || !s.Locked || len(s.Notices) > 0 || r.w.calls["light"] > 0 {
 				t.Errorf("state %s, locked %t, notices %q", s.State, s.Locked, s.Notices)
 			}
 			must(t, r.Close())
@@ -137,16 +139,16 @@ func change(t *testing.T, r *rig, name string, edit func([]byte) []byte) {
 // go on, over restarts too; and each way on leads somewhere.
 func TestAfterALossAPersonDecides(t *testing.T) {
 	for what, spoil := range spoilt {
-		for _, way := range []Verb{Retry, Edit, Undo} {
+		for _, way := range []session.Verb{session.Retry, session.Edit, session.Undo} {
 			t.Run(what+"/"+string(way), func(t *testing.T) {
 				r := atWork(t)
 				spoil(t, r)
 				lit := r.w.calls["light"] + r.w.calls["names"]
-				var s *Snapshot
+				var s *view.Snapshot
 				for range 2 {
 					r.open(t)
 					s = waitStarted(t, r.Engine)
-					if s.State != HasFailed || s.Problem == nil || s.Problem.Code != RecordsLost || s.Problem.Detail.String() == "" || len(s.Notices) == 0 {
+					if s.State != view.HasFailed || s.Problem == nil || s.Problem.Code != view.RecordsLost || s.Problem.Detail.String() == "" || len(s.Notices) == 0 {
 						t.Fatalf("state %s, problem %+v, notices %q", s.State, s.Problem, s.Notices)
 					}
 					if r.w.calls["light"]+r.w.calls["names"] != lit {
@@ -157,27 +159,27 @@ func TestAfterALossAPersonDecides(t *testing.T) {
 				r.open(t)
 				pen := take(t, r)
 				if s.Locked {
-					if err := r.Do(t.Context(), pen, Action{Verb: way}); !errors.Is(err, ErrLocked) {
+					if err := r.Do(t.Context(), pen, session.Action{Verb: way}); !errors.Is(err, session.ErrLocked) {
 						t.Errorf("on a node that may have landed: %v", err)
 					}
-					must(t, r.Do(t.Context(), pen, Action{Verb: Unlock, Value: s.Hostname}))
+					must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Unlock, Value: s.Hostname}))
 				}
-				err := r.Do(t.Context(), pen, Action{Verb: way})
-				if way == Retry && errors.Is(err, ErrState) { // the answers that were accepted are not known
-					way, err = Edit, r.Do(t.Context(), pen, Action{Verb: Edit})
+				err := r.Do(t.Context(), pen, session.Action{Verb: way})
+				if way == session.Retry && errors.Is(err, session.ErrState) { // the answers that were accepted are not known
+					way, err = session.Edit, r.Do(t.Context(), pen, session.Action{Verb: session.Edit})
 				}
 				must(t, err)
 				switch way {
-				case Edit:
+				case session.Edit:
 					r.start(t, r, pen, false)
 					fallthrough
-				case Retry:
-					until(t, r, "the end", inState(IsDone))
+				case session.Retry:
+					until(t, r, "the end", inState(view.IsDone))
 					if r.w.get("light") != "on" || r.w.get("names") != "shop.example.com" {
 						t.Errorf("the machine is %v", r.w.state)
 					}
-				case Undo:
-					until(t, r, "everything back", inState(IsUndone))
+				case session.Undo:
+					until(t, r, "everything back", inState(view.IsUndone))
 					if what != "an original" && r.w.get("names") != "factory" {
 						t.Errorf("the machine is %v", r.w.state)
 					}
@@ -192,8 +194,8 @@ func TestLandedNodeStaysLocked(t *testing.T) {
 	r := newRig(t, newWorld())
 	pen := take(t, r)
 	r.start(t, r, pen, false)
-	until(t, r, "the end", inState(IsDone))
-	must(t, r.Do(t.Context(), pen, Action{Verb: HandOver}))
+	until(t, r, "the end", inState(view.IsDone))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.HandOver}))
 	must(t, r.Close())
 	kept := keep(t, r.dir)
 	whole := kept.files["journal.jsonl"]
@@ -214,7 +216,7 @@ func TestLandedNodeStaysLocked(t *testing.T) {
 			for range 2 {
 				r.open(t)
 				s := waitStarted(t, r.Engine)
-				if r.w.calls["light"] != before || sums && (!s.Locked || s.State != IsDone) || len(s.Notices) == 0 && cut > 0 {
+				if r.w.calls["light"] != before || sums && (!s.Locked || s.State != view.IsDone) || len(s.Notices) == 0 && cut > 0 {
 					t.Errorf("cut at %d, checksums %t: state %s, locked %t, notices %q", cut, sums, s.State, s.Locked, s.Notices)
 				}
 				must(t, r.Close())
@@ -228,16 +230,16 @@ func TestUnlockedNodeThatRestarts(t *testing.T) {
 	r := newRig(t, newWorld())
 	pen := take(t, r)
 	r.start(t, r, pen, false)
-	s := until(t, r, "the end", inState(IsDone))
-	must(t, r.Do(t.Context(), pen, Action{Verb: HandOver}))
-	must(t, r.Do(t.Context(), pen, Action{Verb: Unlock, Value: s.Hostname}))
-	must(t, r.Do(t.Context(), pen, Action{Verb: Edit}))
+	s := until(t, r, "the end", inState(view.IsDone))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.HandOver}))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Unlock, Value: s.Hostname}))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
 	r.reopen(t)
 	pen = take(t, r)
-	until(t, r, "the form, locked", func(s *Snapshot) bool { return s.State == Collecting && s.Locked })
-	must(t, r.Do(t.Context(), pen, Action{Verb: Unlock, Value: s.Hostname}))
+	until(t, r, "the form, locked", func(s *view.Snapshot) bool { return s.State == view.Collecting && s.Locked })
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Unlock, Value: s.Hostname}))
 	r.start(t, r, pen, false)
-	until(t, r, "the end", inState(IsDone))
+	until(t, r, "the end", inState(view.IsDone))
 }
 
 // TestAnswersOfSomeoneElseAreNotContinued: a failure is retried with the answers that were accepted, or not at all.
@@ -245,12 +247,12 @@ func TestAnswersOfSomeoneElseAreNotContinued(t *testing.T) {
 	r := atWork(t)
 	change(t, r, "site.yaml", func(b []byte) []byte { return bytes.Replace(b, []byte("shop"), []byte("evil"), 1) })
 	r.open(t)
-	until(t, r, "the refusal", inState(HasFailed))
+	until(t, r, "the refusal", inState(view.HasFailed))
 	pen := take(t, r)
-	for _, a := range []Action{{Verb: Retry}, {Verb: Skip, Step: "light"}} {
-		if err := r.Do(t.Context(), pen, a); !errors.Is(err, ErrState) || !strings.Contains(err.Error(), "accepted") {
+	for _, a := range []session.Action{{Verb: session.Retry}, {Verb: session.Skip, Step: "light"}} {
+		if err := r.Do(t.Context(), pen, a); !errors.Is(err, session.ErrState) || !strings.Contains(err.Error(), "accepted") {
 			t.Errorf("%s: %v", a.Verb, err)
 		}
 	}
-	must(t, r.Do(t.Context(), pen, Action{Verb: Edit}))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
 }

@@ -11,7 +11,9 @@ import (
 	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/chosen"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 // longestBeside bounds the value of a field that is no part of the site config, in bytes: a passphrase, the name of a device.
@@ -40,7 +42,7 @@ func (d *draft) outside(path string) (steps.Field, bool) {
 // setBeside keeps such a value, in memory alone.
 func (d *draft) setBeside(path, value string) error {
 	if len(value) > longestBeside {
-		return fmt.Errorf("%w: %s has more than %d bytes", ErrInvalid, path, longestBeside)
+		return fmt.Errorf("%w: %s has more than %d bytes", session.ErrInvalid, path, longestBeside)
 	}
 	d.beside[path] = value
 	return nil
@@ -88,11 +90,11 @@ func fill(e *Engine, pen string, field steps.Field, value string) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.core.may(pen, Act, allowed(Act)); err != nil {
+	if err := e.core.may(pen, session.Act, allowed(session.Act)); err != nil {
 		return err
 	}
 	if !beforeLanding(e.core) {
-		return fmt.Errorf("%w: a medium is used before the node lands, not after it", ErrState)
+		return fmt.Errorf("%w: a medium is used before the node lands, not after it", session.ErrState)
 	}
 	return e.core.answered(e.core.draft.fill(values, taken))
 }
@@ -114,7 +116,7 @@ func (d *draft) fill(values map[string]string, taken *media.Taken) error {
 			continue
 		}
 		if err := cfg.SetFrom(path, typed, before.Sources[path]); err != nil {
-			return fmt.Errorf("%w: %w", ErrInvalid, err)
+			return fmt.Errorf("%w: %w", session.ErrInvalid, err)
 		}
 	}
 	if err := d.take(cfg); err != nil {
@@ -132,5 +134,5 @@ func (d *draft) fill(values map[string]string, taken *media.Taken) error {
 
 // beforeLanding tells whether media are of use: the answers are being collected, and the node has not landed yet.
 func beforeLanding(c *core) bool {
-	return c.o.List != ListFactory && c.job.state == Collecting && !c.job.landedBefore && !c.locked()
+	return c.o.List != view.ListFactory && c.job.state == view.Collecting && !c.job.landedBefore && !c.locked()
 }

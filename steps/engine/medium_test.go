@@ -22,7 +22,9 @@ import (
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 	"touchdown/test/stick"
 	"touchdown/test/wait"
 )
@@ -143,8 +145,8 @@ func (r *sealedRig) look(t *testing.T) {
 	})
 }
 
-func noticed(words ...string) func(*Snapshot) bool {
-	return func(s *Snapshot) bool {
+func noticed(words ...string) func(*view.Snapshot) bool {
+	return func(s *view.Snapshot) bool {
 		all := strings.Join(message.English(s.Notices), "\n")
 		if all != "" { // what is in one line there is told whole by the checks
 			for _, c := range s.Stages[2].Steps[0].Checks {
@@ -165,7 +167,7 @@ func noticed(words ...string) func(*Snapshot) bool {
 func TestAStickLands(t *testing.T) {
 	r := newSealedRig(t)
 	r.open(t)
-	until(t, r, "the form", inState(Collecting))
+	until(t, r, "the form", inState(view.Collecting))
 	d := forNobody()
 	r.w.onRun(func(step string) {
 		if step == "names" && !r.used(t, d.ID) {
@@ -173,7 +175,7 @@ func TestAStickLands(t *testing.T) {
 		}
 	})
 	r.plug(t, "sdb", d)
-	s := until(t, r, "the landing", inState(IsDone))
+	s := until(t, r, "the landing", inState(view.IsDone))
 	if got := r.w.get("names"); got != "shop.stick.example" {
 		t.Errorf("landed as %s", got)
 	}
@@ -196,12 +198,12 @@ func TestAStickLands(t *testing.T) {
 		if found := r.o.Media.Found(); len(found) > 0 {
 			t.Errorf("%s: the stick is read: %v", when, found[0].Name())
 		}
-		if s, err := r.Snapshot(t.Context()); err != nil || s.State != IsDone || r.w.calls["names"] != changed {
+		if s, err := r.Snapshot(t.Context()); err != nil || s.State != view.IsDone || r.w.calls["names"] != changed {
 			t.Errorf("%s: %s, %v", when, s.State, err)
 		}
 	}
 	again("after the landing")
-	must(t, r.Do(t.Context(), take(t, r), Action{Verb: HandOver}))
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.HandOver}))
 	again("after the hand-over")
 }
 
@@ -218,7 +220,7 @@ func TestAStickPulledOut(t *testing.T) {
 	r.open(t)
 	d := forNobody()
 	r.plug(t, "sdb", d)
-	until(t, r, "the landing", inState(IsDone))
+	until(t, r, "the landing", inState(view.IsDone))
 	if !pulled || !r.used(t, d.ID) || r.w.get("names") != "shop.stick.example" {
 		t.Errorf("pulled out %t, %q", pulled, r.w.get("names"))
 	}
@@ -227,7 +229,7 @@ func TestAStickPulledOut(t *testing.T) {
 	r.plug(t, "sdb", forNobody()) // another stick, for a node that has landed
 	r.open(t)
 	r.look(t)
-	if s, err := r.Snapshot(t.Context()); err != nil || s.State != IsDone || r.w.calls["names"] != 1 {
+	if s, err := r.Snapshot(t.Context()); err != nil || s.State != view.IsDone || r.w.calls["names"] != 1 {
 		t.Errorf("%s, %v", s.State, err)
 	}
 }
@@ -253,7 +255,7 @@ func TestAStickPulledOutInTime(t *testing.T) {
 	case <-time.After(wait.Timeout(20 * time.Second)):
 		t.Fatal("the answers were not looked at")
 	}
-	until(t, r, "control to be free", func(s *Snapshot) bool { return s.Pen.Holder == "" })
+	until(t, r, "control to be free", func(s *view.Snapshot) bool { return s.Pen.Holder == "" })
 	if s, err := r.Snapshot(t.Context()); err != nil || s.Started != (time.Time{}) || r.used(t, d.ID) {
 		t.Errorf("started %v, used %t, %v", s.Started, r.used(t, d.ID), err)
 	}
@@ -273,7 +275,7 @@ func TestAUsedStickNeverFiresAgain(t *testing.T) {
 	r.open(t)
 	s := until(t, r, "why nothing starts", noticed("SITECONFIG (sdb) was used on this node"))
 	r.look(t)
-	if s.State == Working || len(r.w.calls) > 0 {
+	if s.State == view.Working || len(r.w.calls) > 0 {
 		t.Errorf("%s, %v", s.State, r.w.calls)
 	}
 }
@@ -364,10 +366,10 @@ func TestAPersonComesFirst(t *testing.T) {
 		t.Errorf("%q, %s", v, s.State)
 	}
 	pen = take(t, r)
-	must(t, r.Do(t.Context(), pen, Action{Verb: Restore, Step: "names"}))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Restore, Step: "names"}))
 	must(t, r.Set(t.Context(), pen, "spec.clusterName", ""))
 	must(t, r.ReleasePen(t.Context(), pen))
-	until(t, r, "the landing", inState(IsDone))
+	until(t, r, "the landing", inState(view.IsDone))
 }
 
 // TestAProblemWaitsForAPerson: a review with a problem stops where the wizard would ask. The stick is not used up: a person goes on
@@ -379,7 +381,7 @@ func TestAProblemWaitsForAPerson(t *testing.T) {
 	d := forNobody()
 	r.plug(t, "sdb", d)
 	s := until(t, r, "the problem", noticed("the review found what has to be fixed first", "no link"))
-	if s.State != Reviewed || s.Review == nil || len(s.Review.Problems) != 1 || len(r.w.calls) > 0 || r.used(t, d.ID) {
+	if s.State != view.Reviewed || s.Review == nil || len(s.Review.Problems) != 1 || len(r.w.calls) > 0 || r.used(t, d.ID) {
 		t.Errorf("%s, %+v, %v", s.State, s.Review, r.w.calls)
 	}
 	until(t, r, "the question on the stick", noticed("Medium SITECONFIG (sdb) has question.txt"))
@@ -391,13 +393,13 @@ func TestAProblemWaitsForAPerson(t *testing.T) {
 	r.w.mu.Unlock()
 	until(t, r, "the wait for the next try", tells(again))
 	must(t, r.ReleasePen(t.Context(), take(t, r)))
-	until(t, r, "that it does not wait", func(s *Snapshot) bool { return s.Starts == 0 && noticed("SITECONFIG (sdb) starts nothing")(s) })
+	until(t, r, "that it does not wait", func(s *view.Snapshot) bool { return s.Starts == 0 && noticed("SITECONFIG (sdb) starts nothing")(s) })
 	r.ahead.Add(int64(tryAgainTime)) // who was there decides: this stick does not land, another one does below
 	stick.Pull(t, r.host.Root(), "sdb")
-	until(t, r, "that it is gone", func(s *Snapshot) bool { return !noticed("SITECONFIG")(s) })
+	until(t, r, "that it is gone", func(s *view.Snapshot) bool { return !noticed("SITECONFIG")(s) })
 	d = forNobody()
 	r.plug(t, "sdc", d)
-	until(t, r, "the landing", inState(IsDone))
+	until(t, r, "the landing", inState(view.IsDone))
 	if !r.used(t, d.ID) {
 		t.Error("it is not noted as used")
 	}
@@ -419,7 +421,7 @@ func TestAStickIsTriedAgain(t *testing.T) {
 		t.Fatalf("started %v, %v", s.Started, err)
 	}
 	r.ahead.Add(int64(tryAgainTime))
-	until(t, r, "the landing", inState(IsDone))
+	until(t, r, "the landing", inState(view.IsDone))
 	if !r.used(t, d.ID) || media.StartOf(r.host.Machine, d.ID).Halted() {
 		t.Error("it is not noted as used, or noted as stopped")
 	}
@@ -434,7 +436,7 @@ func TestAnswersAreTakenOver(t *testing.T) {
 	d := envelope.New("")
 	stick.Plug(t, r.host.Root(), "sdb", stick.Image(t, d, onStick, lock, r.key))
 	r.open(t)
-	offered := func(s *Snapshot) bool { return len(s.Stages[2].Steps[0].Fields) == 2 }
+	offered := func(s *view.Snapshot) bool { return len(s.Stages[2].Steps[0].Fields) == 2 }
 	s := until(t, r, "the stick", offered)
 	volume := s.Stages[2].Steps[0].Fields[1]
 	if len(volume.Choices) != 1 || !strings.Contains(volume.Choices[0].Label.String(), "SITECONFIG (sdb)") || volume.Act == nil {
@@ -445,7 +447,7 @@ func TestAnswersAreTakenOver(t *testing.T) {
 	}
 	pen := take(t, r)
 	must(t, r.Set(t.Context(), pen, "spec.baseDomain", "typed.example"))
-	takeOver := Action{Verb: Act, Path: volume.Path, Value: d.ID}
+	takeOver := session.Action{Verb: session.Act, Path: volume.Path, Value: d.ID}
 	must(t, r.Set(t.Context(), pen, "medium.passphrase", "AAAAA-AAAAA-AAAAA-AAAAA"))
 	if err := r.Do(t.Context(), pen, takeOver); problem.From(err).Code != "MED-PASS" || strings.Contains(err.Error(), "AAAAA") {
 		t.Errorf("a wrong passphrase: %v", err)
@@ -455,7 +457,7 @@ func TestAnswersAreTakenOver(t *testing.T) {
 	}
 	must(t, r.Set(t.Context(), pen, "medium.passphrase", passphrase))
 	must(t, r.Do(t.Context(), pen, takeOver))
-	s = until(t, r, "the answers", func(s *Snapshot) bool { return s.Stages[0].Steps[0].Fields[0].Value == "shop" })
+	s = until(t, r, "the answers", func(s *view.Snapshot) bool { return s.Stages[0].Steps[0].Fields[0].Value == "shop" })
 	name, domain, secret := s.Stages[0].Steps[0].Fields[0], s.Stages[0].Steps[0].Fields[1], s.Stages[0].Steps[0].Fields[2]
 	if name.Source != "stick SITECONFIG" || name.Changed || domain.Value != "typed.example" || domain.Found != "stick.example" || !secret.SecretSet {
 		t.Errorf("%+v\n%+v\n%+v", name, domain, secret)
@@ -469,8 +471,8 @@ func TestAnswersAreTakenOver(t *testing.T) {
 	if got := r.mask.Mask("c2VjcmV0OnNlY3JldA=="); strings.Contains(got, "c2Vj") {
 		t.Error("a secret of the stick is not masked")
 	}
-	must(t, r.Do(t.Context(), pen, Action{Verb: Restore, Path: "spec.baseDomain"}))
-	until(t, r, "the stick's answer", func(s *Snapshot) bool { return s.Stages[0].Steps[0].Fields[1].Value == "stick.example" })
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Restore, Path: "spec.baseDomain"}))
+	until(t, r, "the stick's answer", func(s *view.Snapshot) bool { return s.Stages[0].Steps[0].Fields[1].Value == "stick.example" })
 	must(t, r.Close())
 	must(t, filepath.WalkDir(r.dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
@@ -483,7 +485,7 @@ func TestAnswersAreTakenOver(t *testing.T) {
 		return err
 	}))
 	r.open(t)
-	s = until(t, r, "the answers after a restart", func(s *Snapshot) bool { return s.Stages[0].Steps[0].Fields[0].Value == "shop" })
+	s = until(t, r, "the answers after a restart", func(s *view.Snapshot) bool { return s.Stages[0].Steps[0].Fields[0].Value == "shop" })
 	if s.Stages[0].Steps[0].Fields[0].Source != "stick SITECONFIG" {
 		t.Errorf("%+v", s.Stages[0].Steps[0].Fields[0])
 	}
@@ -514,7 +516,7 @@ func TestAnswersThatCannotBeNoted(t *testing.T) {
 	d := envelope.New("SN1")
 	r.plug(t, "sdb", d)
 	r.open(t)
-	until(t, r, "the stick", func(s *Snapshot) bool { return len(s.Stages[2].Steps[0].Fields) == 2 })
+	until(t, r, "the stick", func(s *view.Snapshot) bool { return len(s.Stages[2].Steps[0].Fields) == 2 })
 	taken, err := r.o.Media.Take(d.ID, "")
 	must(t, err)
 	must(t, r.host.Remove(layout.Media+"/used"))
@@ -538,8 +540,8 @@ func TestAnswersThatCannotBeNoted(t *testing.T) {
 func TestAnExchangedMedium(t *testing.T) {
 	r := newSealedRig(t)
 	r.open(t)
-	listed := func(d envelope.Document) func(*Snapshot) bool {
-		return func(s *Snapshot) bool {
+	listed := func(d envelope.Document) func(*view.Snapshot) bool {
+		return func(s *view.Snapshot) bool {
 			fields := s.Stages[2].Steps[0].Fields
 			return len(fields) == 2 && len(fields[1].Choices) == 1 && fields[1].Choices[0].Value == d.ID
 		}
@@ -548,19 +550,19 @@ func TestAnExchangedMedium(t *testing.T) {
 	r.plug(t, "sdb", shown)
 	until(t, r, "the stick", listed(shown))
 	stick.Pull(t, r.host.Root(), "sdb")
-	until(t, r, "an empty socket", func(s *Snapshot) bool { return len(s.Stages[2].Steps[0].Fields) == 0 }) // a folder has no number for each disk that comes
+	until(t, r, "an empty socket", func(s *view.Snapshot) bool { return len(s.Stages[2].Steps[0].Fields) == 0 }) // a folder has no number for each disk that comes
 	r.plug(t, "sdb", other)
 	until(t, r, "the other stick", listed(other))
 	pen := take(t, r)
 	for _, value := range []string{shown.ID, "sdb", ""} {
-		if err := r.Do(t.Context(), pen, Action{Verb: Act, Path: "medium.volume", Value: value}); problem.From(err).Code != "MED-AWAY" {
+		if err := r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: "medium.volume", Value: value}); problem.From(err).Code != "MED-AWAY" {
 			t.Errorf("%q: %v", value, err)
 		}
 	}
 	if r.answer("spec.clusterName") != "" || r.used(t, other.ID) {
 		t.Error("the other document's answers were taken")
 	}
-	must(t, r.Do(t.Context(), pen, Action{Verb: Act, Path: "medium.volume", Value: other.ID}))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: "medium.volume", Value: other.ID}))
 	if r.answer("spec.clusterName") != "shop" {
 		t.Error("what is shown is not taken")
 	}
@@ -577,8 +579,8 @@ func TestAPassphraseIsForgotten(t *testing.T) {
 	}
 	r.open(t)
 	plug("sdb")
-	typed := func(is bool) func(*Snapshot) bool {
-		return func(s *Snapshot) bool {
+	typed := func(is bool) func(*view.Snapshot) bool {
+		return func(s *view.Snapshot) bool {
 			fields := s.Stages[2].Steps[0].Fields
 			return len(fields) == 2 && fields[0].Visible && fields[0].SecretSet == is
 		}
@@ -616,11 +618,11 @@ func TestAPassphraseIsForgotten(t *testing.T) {
 	typeIt(pen)
 	must(t, r.Load(t.Context(), pen, map[string]string{"spec.clusterName": "store1", "spec.baseDomain": "example.com"}, "file site.yaml"))
 	s := reviewed(t, r, pen)
-	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
 	if kept() {
 		t.Error("it outlives the start")
 	}
-	until(t, r, "the landing", inState(IsDone))
+	until(t, r, "the landing", inState(view.IsDone))
 }
 
 // onDisk are the names of what lies on a medium, and the content of a file of it.
@@ -650,7 +652,7 @@ func TestTheReportIsLeft(t *testing.T) {
 	r.open(t)
 	d := forNobody()
 	r.plug(t, "sdb", d)
-	said := func(s *Snapshot) bool {
+	said := func(s *view.Snapshot) bool {
 		return strings.Contains(strings.Join(message.English(s.Notices), "\n"), "Medium SITECONFIG (sdb) has report.txt, and can be taken out.")
 	}
 	until(t, r, "the report on the stick", said)
@@ -660,13 +662,13 @@ func TestTheReportIsLeft(t *testing.T) {
 	if _, text := r.onDisk(t, "sdb", "used.txt"); !strings.Contains(text, "used by shop.stick.example (machine SN1) on 20") {
 		t.Errorf("used.txt is %q", text)
 	}
-	until(t, r, "that the site config was overwritten", func(s *Snapshot) bool {
+	until(t, r, "that the site config was overwritten", func(s *view.Snapshot) bool {
 		return strings.Contains(strings.Join(message.English(s.Notices), "\n"), "The site config on medium SITECONFIG (sdb) was overwritten.")
 	})
 	must(t, r.Close())
 	r.plug(t, "sdc", forNobody()) // another stick, unused
 	r.open(t)
-	until(t, r, "the landing", inState(IsDone))
+	until(t, r, "the landing", inState(view.IsDone))
 	l := &lander{Engine: r.Engine}
 	l.leave()
 	if names, _ := r.onDisk(t, "sdb", ""); len(names) != 2 {
@@ -686,7 +688,7 @@ func TestTheReportIsLeft(t *testing.T) {
 	if l.toLeave(r.known) == nil {
 		t.Error("before the hand-over nothing is to be left")
 	}
-	must(t, r.Do(t.Context(), take(t, r), Action{Verb: HandOver}))
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.HandOver}))
 	if l.toLeave(r.known) != nil {
 		t.Error("after the hand-over sticks are read still")
 	}
@@ -696,7 +698,7 @@ func TestTheReportIsLeft(t *testing.T) {
 func TestWhatIsToldOfLeaving(t *testing.T) {
 	r := newSealedRig(t)
 	r.open(t)
-	until(t, r, "the form", inState(Collecting))
+	until(t, r, "the form", inState(view.Collecting))
 	l := &lander{Engine: r.Engine}
 	told := func(text string) int {
 		r.mu.Lock()
@@ -751,8 +753,8 @@ func TestWhatIsToldOfLeaving(t *testing.T) {
 
 // TestOpenQuestion: what a person reads on another computer is where the landing stopped, and nothing of a question that answers itself.
 func TestOpenQuestion(t *testing.T) {
-	asked := func(deadline float64) *QuestionView {
-		return &QuestionView{Question: steps.Question{
+	asked := func(deadline float64) *view.Question {
+		return &view.Question{Question: steps.Question{
 			Text: message.T("Go on?"), Default: "no", Deadline: deadline,
 			Choices: []steps.Choice{{Value: "yes", Label: message.T("Yes")}, {Value: "no", Label: message.T("No")}},
 		}}
@@ -762,14 +764,14 @@ func TestOpenQuestion(t *testing.T) {
 		job  job
 		want string // its beginning
 	}{
-		"attended":         {job{state: InQuestion, question: asked(0)}, ""},
-		"a deadline":       {job{unattended: true, state: InQuestion, question: asked(120)}, ""},
-		"waits":            {job{unattended: true, state: InQuestion, question: asked(0)}, "The landing waits for an answer.||Go on?||- Yes|- No (default)|"},
-		"a step":           {job{unattended: true, state: HasFailed, current: "names", problem: trouble}, "The landing has stopped at step names.||DNS-1: No server answers."},
-		"no step":          {job{unattended: true, state: HasFailed, problem: trouble}, "The landing has stopped.|"},
-		"an undo":          {job{unattended: true, state: HasFailed, undoing: true, current: "names", problem: trouble}, "The undo of the landing has stopped at step names.|"},
-		"works":            {job{unattended: true, state: Working}, ""},
-		"undone by a hand": {job{unattended: true, state: IsUndone}, ""},
+		"attended":         {job{state: view.InQuestion, question: asked(0)}, ""},
+		"a deadline":       {job{unattended: true, state: view.InQuestion, question: asked(120)}, ""},
+		"waits":            {job{unattended: true, state: view.InQuestion, question: asked(0)}, "The landing waits for an answer.||Go on?||- Yes|- No (default)|"},
+		"a step":           {job{unattended: true, state: view.HasFailed, current: "names", problem: trouble}, "The landing has stopped at step names.||DNS-1: No server answers."},
+		"no step":          {job{unattended: true, state: view.HasFailed, problem: trouble}, "The landing has stopped.|"},
+		"an undo":          {job{unattended: true, state: view.HasFailed, undoing: true, current: "names", problem: trouble}, "The undo of the landing has stopped at step names.|"},
+		"works":            {job{unattended: true, state: view.Working}, ""},
+		"undone by a hand": {job{unattended: true, state: view.IsUndone}, ""},
 	} {
 		got := strings.ReplaceAll(openQuestion(&core{job: &test.job, serial: "SN1"}), "\r\n", "|")
 		if !strings.HasPrefix(got, test.want) || (got == "") != (test.want == "") {
@@ -780,16 +782,16 @@ func TestOpenQuestion(t *testing.T) {
 
 // TestTheQuestionIsLeft: a landing with nobody there that fails tells it on the stick, without secrets, and the next person goes on.
 func TestTheQuestionIsLeft(t *testing.T) {
-	for state, test := range map[State]struct{ policy, says string }{
-		HasFailed: {"  policy:\n    rollbackOnFailure: false\n", "stopped at step names"},
-		IsUndone:  {"", "failed and was undone"},
+	for state, test := range map[view.State]struct{ policy, says string }{
+		view.HasFailed: {"  policy:\n    rollbackOnFailure: false\n", "stopped at step names"},
+		view.IsUndone:  {"", "failed and was undone"},
 	} {
 		t.Run(string(state), func(t *testing.T) {
 			r := newSealedRig(t)
 			r.w.setFail("names", &problem.Problem{Code: "DNS-1", Summary: message.T("No server answers c2VjcmV0OnNlY3JldA==."), Fix: message.T("Check the cable.")})
 			r.open(t)
 			stick.Plug(t, r.host.Root(), "sdb", stick.Image(t, forNobody(), onStick+test.policy, envelope.Lock{}, r.key))
-			until(t, r, "the question on the stick", func(s *Snapshot) bool {
+			until(t, r, "the question on the stick", func(s *view.Snapshot) bool {
 				return s.State == state && strings.Contains(strings.Join(message.English(s.Notices), "\n"), "has question.txt")
 			})
 			_, text := r.onDisk(t, "sdb", "question.txt")
@@ -801,10 +803,10 @@ func TestTheQuestionIsLeft(t *testing.T) {
 			if strings.Contains(text, "c2VjcmV0") {
 				t.Errorf("it tells a secret:\n%s", text)
 			}
-			if state == HasFailed {
+			if state == view.HasFailed {
 				r.w.setFail("names", nil)
-				must(t, r.Do(t.Context(), take(t, r), Action{Verb: Retry}))
-				until(t, r, "the landing", inState(IsDone))
+				must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Retry}))
+				until(t, r, "the landing", inState(view.IsDone))
 			}
 		})
 	}
@@ -821,8 +823,8 @@ func TestACutWhileTheSiteConfigIsOverwritten(t *testing.T) {
 	d := forNobody()
 	d.Keep = true // so that it is there still after the landing
 	r.plug(t, "sdb", d)
-	until(t, r, "the landing", inState(IsDone))
-	until(t, r, "the report on the stick", func(s *Snapshot) bool {
+	until(t, r, "the landing", inState(view.IsDone))
+	until(t, r, "the report on the stick", func(s *view.Snapshot) bool {
 		return strings.Contains(strings.Join(message.English(s.Notices), "\n"), "can be taken out")
 	})
 	must(t, r.Close())
@@ -839,8 +841,8 @@ func TestACutWhileTheSiteConfigIsOverwritten(t *testing.T) {
 	r.host.File(layout.Media+"/overwriting", fmt.Sprintf("%s %x\n", d.ID, sha256.Sum256([]byte(signed[:volume.HeadSize]))))
 	must(t, r.host.Remove(layout.Media+"/left")) // the cut came before it was noted
 	r.open(t)
-	until(t, r, "the end of it", func(s *Snapshot) bool {
-		return strings.Contains(strings.Join(message.English(s.Notices), "\n"), "The site config on medium SITECONFIG (sdb) was overwritten.") && s.State == IsDone
+	until(t, r, "the end of it", func(s *view.Snapshot) bool {
+		return strings.Contains(strings.Join(message.English(s.Notices), "\n"), "The site config on medium SITECONFIG (sdb) was overwritten.") && s.State == view.IsDone
 	})
 	if _, left := r.onDisk(t, "sdb", media.EnvelopeFile); strings.Contains(left, signed[:40]) {
 		t.Errorf("it has %q still", left)

@@ -9,6 +9,7 @@ import (
 
 	web "touchdown/backend/offer"
 	"touchdown/steps/offered"
+	"touchdown/steps/session"
 )
 
 // mostOffered is the size in bytes up to which a bundle is offered. It stays in memory, and the engine has little.
@@ -105,7 +106,7 @@ func withdraw(e *Engine) ([]byte, error) {
 	e.offers.replace(nil)
 	view := e.offers.view()
 	if view == nil {
-		return nil, fmt.Errorf("%w: no support bundle is offered", ErrNotFound)
+		return nil, fmt.Errorf("%w: no support bundle is offered", session.ErrNotFound)
 	}
 	return json.Marshal(view)
 }
@@ -121,7 +122,7 @@ func exportOffer(ctx context.Context, e *Engine, kind, what string) ([]byte, err
 	}
 	life, err := offered.Of(what)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+		return nil, fmt.Errorf("%w: %w", session.ErrInvalid, err)
 	}
 	return alone(ctx, e, offerBundle(life))
 }

@@ -16,6 +16,8 @@ import (
 	"touchdown/backend/problem"
 	"touchdown/steps/idle"
 	"touchdown/steps/offered"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 	"touchdown/test/wait"
 )
 
@@ -31,7 +33,7 @@ func reachable(t *testing.T, o *Options) {
 }
 
 // begins has an engine offer a bundle, at another port when someone has taken that one.
-func begins(t *testing.T, s Session, o *Options) (b offered.Bundle) {
+func begins(t *testing.T, s session.Session, o *Options) (b offered.Bundle) {
 	t.Helper()
 	wait.Until(t, "an offer", func() bool {
 		told, err := s.Export(t.Context(), offered.Begin)
@@ -64,7 +66,7 @@ func fetched(t *testing.T, url string) []byte {
 // TestABundleOnTheNetwork: is fetched with nothing but the address, is what its SHA-256 says, and is told with who fetched it. Its address
 // is in no bundle.
 func TestABundleOnTheNetwork(t *testing.T) {
-	each(t, func(t *testing.T, r *rig, s Session) {
+	each(t, func(t *testing.T, r *rig, s session.Session) {
 		reachable(t, r.o)
 		first := begins(t, s, r.o)
 		b := begins(t, s, r.o)
@@ -86,7 +88,7 @@ func TestABundleOnTheNetwork(t *testing.T) {
 		if !strings.Contains(text, "touchdown-bundle/snapshot.json") || strings.Contains(text, code) || strings.Contains(text, before) {
 			t.Error("the bundle has no snapshot, or has the address of one")
 		}
-		until(t, s, "the end of the offer", func(s *Snapshot) bool { return s.Offer.Ended == offered.Taken })
+		until(t, s, "the end of the offer", func(s *view.Snapshot) bool { return s.Offer.Ended == offered.Taken })
 		snapshot, err = s.Snapshot(t.Context())
 		must(t, err)
 		if f := snapshot.Offer.Fetches; len(f) != 1 || f[0].From != "127.0.0.1" || !f[0].Whole {
@@ -99,7 +101,7 @@ func TestABundleOnTheNetwork(t *testing.T) {
 func TestAnOfferEnds(t *testing.T) {
 	r := newRig(t, newWorld())
 	reachable(t, r.o)
-	if _, err := r.Export(t.Context(), offered.End); !errors.Is(err, ErrNotFound) {
+	if _, err := r.Export(t.Context(), offered.End); !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("nothing was offered: %v", err)
 	}
 	b := begins(t, r, r.o)
@@ -123,8 +125,8 @@ func TestAnOfferEnds(t *testing.T) {
 
 // TestNothingIsOffered: without a network, for how long nobody means, or at a console that is locked; each has its reason.
 func TestNothingIsOffered(t *testing.T) {
-	each(t, func(t *testing.T, r *rig, s Session) {
-		until(t, s, "the form", inState(Collecting))
+	each(t, func(t *testing.T, r *rig, s session.Session) {
+		until(t, s, "the form", inState(view.Collecting))
 		for name, reached := range map[string]func(context.Context) ([]netip.Addr, error){
 			"an engine that knows none": nil,
 			"no address":                func(context.Context) ([]netip.Addr, error) { return nil, nil },
@@ -140,14 +142,14 @@ func TestNothingIsOffered(t *testing.T) {
 		}
 		reachable(t, r.o)
 		for _, life := range []string{"/1s", "/2h", "/soon", "/-5m"} {
-			if _, err := s.Export(t.Context(), offered.Begin+Document(life)); !errors.Is(err, ErrInvalid) {
+			if _, err := s.Export(t.Context(), offered.Begin+session.Document(life)); !errors.Is(err, session.ErrInvalid) {
 				t.Errorf("%s: %v", life, err)
 			}
 		}
 		tty, serial := idle.At(t.Context(), "tty1"), idle.At(t.Context(), "ttyS0")
 		must(t, s.Set(tty, take(t, s), "spec.console.pin", testPIN))
 		r.beginsLock(t)
-		for _, what := range []Document{offered.Begin, offered.End} {
+		for _, what := range []session.Document{offered.Begin, offered.End} {
 			if _, err := s.Export(serial, what); !errors.Is(err, idle.ErrLocked) {
 				t.Errorf("%s at a locked console: %v", what, err)
 			}

@@ -9,6 +9,8 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/steps"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // question is how the open question gets its answer: from a person, or from the policy when its time is over.
@@ -48,7 +50,7 @@ func (q *question) reply(a reply) error {
 		q.deadline.Stop()
 	}
 	if !offer(q.answer, a) {
-		return fmt.Errorf("%w: the question has been answered", ErrState)
+		return fmt.Errorf("%w: the question has been answered", session.ErrState)
 	}
 	return nil
 }
@@ -75,7 +77,7 @@ func (q *question) move(left time.Duration, now, clock time.Time) {
 
 // restart gives the whole time again when the last console went away, so that a person whose line dropped can
 // come back and answer. Twice the time is the most: a client that comes and goes must not hold the work. It tells whether it did.
-func (q *question) restart(asked *QuestionView, clock time.Time) bool {
+func (q *question) restart(asked *view.Question, clock time.Time) bool {
 	if asked == nil || asked.Until.IsZero() || q.deadline == nil {
 		return false
 	}
@@ -95,7 +97,7 @@ func (q *question) restart(asked *QuestionView, clock time.Time) bool {
 }
 
 // view is the open question as a console sees it; nil when there is none.
-func (q *question) view(asked *QuestionView) *QuestionView {
+func (q *question) view(asked *view.Question) *view.Question {
 	if asked == nil {
 		return nil
 	}

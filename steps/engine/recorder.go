@@ -10,6 +10,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/view"
 )
 
 // recorder takes every event: it writes it into the journal, folds it into the job and publishes it. The job changes by
@@ -80,7 +81,7 @@ func (r *recorder) durable(event steps.Event) bool {
 	default:
 		return true
 	}
-	if r.job.state == Working || r.job.state == InQuestion {
+	if r.job.state == view.Working || r.job.state == view.InQuestion {
 		return true
 	}
 	c := event.Check

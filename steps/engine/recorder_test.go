@@ -11,6 +11,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/steps"
+	"touchdown/steps/view"
 )
 
 // newRecorder is a recorder of a job that has not begun.
@@ -82,7 +83,7 @@ func TestRecorderOfABadDisk(t *testing.T) {
 // TestQuestionAlone: who is first answers, and a deadline that is moved is shown where it is.
 func TestQuestionAlone(t *testing.T) {
 	q, clock := &question{}, time.Unix(1000, 0)
-	asked := &QuestionView{Question: steps.Question{Deadline: 60}, Until: clock.Add(time.Minute)}
+	asked := &view.Question{Question: steps.Question{Deadline: 60}, Until: clock.Add(time.Minute)}
 	answer := q.open(asked.Question, reply{"no", "default"}, false)
 	q.until = q.until.Add(-30 * time.Second) // half of the time has passed
 	if !q.restart(asked, clock) || !q.view(asked).Until.After(clock.Add(59*time.Second)) || q.view(nil) != nil {
@@ -166,7 +167,7 @@ func TestHandOverIsTold(t *testing.T) {
 		for _, e := range readJournal([]byte(first + c.record + "\n")).events {
 			j.apply(e)
 		}
-		if j.state != IsDone || j.handedOver != c.want {
+		if j.state != view.IsDone || j.handedOver != c.want {
 			t.Errorf("%s: state %s, handed over %t", name, j.state, j.handedOver)
 		}
 	}

@@ -13,7 +13,9 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/layout"
 	"touchdown/steps"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 // trying is a setting that leaves "tried" behind when it is interrupted.
@@ -82,7 +84,7 @@ func TestInterruptedStepRecoversFirst(t *testing.T) {
 			r.start(t, r, pen, false)
 			<-hang
 			if failed {
-				until(t, r, "the failure", inState(HasFailed))
+				until(t, r, "the failure", inState(view.HasFailed))
 			}
 			must(t, r.Close())
 			before := make(chan string, 1)
@@ -94,16 +96,16 @@ func TestInterruptedStepRecoversFirst(t *testing.T) {
 			r.w.mu.Unlock()
 			r.openTrying(t)
 			if failed {
-				until(t, r, "the light off", func(s *Snapshot) bool { return s.State == HasFailed && r.w.get("light") == "off" })
-				must(t, r.Do(t.Context(), take(t, r), Action{Verb: Retry}))
+				until(t, r, "the light off", func(s *view.Snapshot) bool { return s.State == view.HasFailed && r.w.get("light") == "off" })
+				must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Retry}))
 			}
 			if was := <-before; was != "off" {
 				t.Errorf("Run began with the light %s", was)
 			}
-			until(t, r, "the end", inState(IsDone))
+			until(t, r, "the end", inState(view.IsDone))
 			must(t, r.Close())
 			r.openTrying(t)
-			until(t, r, "the end", inState(IsDone))
+			until(t, r, "the end", inState(view.IsDone))
 			<-r.recovered
 			if n := r.w.calls["recover"]; n != 1 {
 				t.Errorf("recovered %d times; a step that ended well has nothing to put right", n)
@@ -118,11 +120,13 @@ func TestRecoverThatFailsIsSaid(t *testing.T) {
 	r.w.setFail("light", broken())
 	pen := take(t, r)
 	r.start(t, r, pen, false)
-	until(t, r, "the failure", inState(HasFailed))
+	until(t, r, "the failure", inState(view.HasFailed))
 	must(t, r.Close())
 	r.w.setFail("recover", broken())
 	r.openTrying(t)
-	until(t, r, "the notice", func(s *Snapshot) bool { return len(s.Notices) == 1 && s.Notices[0].String() == "It broke. Fix it." })
+	until(t, r, "the notice", func(s *view.Snapshot) bool {
+		return len(s.Notices) == 1 && s.Notices[0].String() == "It broke. Fix it."
+	})
 }
 
 // startUnder starts with a watchdog that no site config may ask for.
@@ -132,7 +136,7 @@ func (r *rig) startUnder(t *testing.T, pen string, limit time.Duration) {
 	r.mu.Lock()
 	r.core.draft.site.Spec.Policy.Watchdog = limit
 	r.mu.Unlock()
-	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
 }
 
 func TestWatchdogEndsAStepThatHangs(t *testing.T) {
@@ -146,7 +150,7 @@ func TestWatchdogEndsAStepThatHangs(t *testing.T) {
 		}
 		r.startUnder(t, pen, time.Minute)
 		time.Sleep(2 * time.Minute)
-		s := until(t, r, "the failure", inState(HasFailed))
+		s := until(t, r, "the failure", inState(view.HasFailed))
 		if s.Problem.Code != "ENG-STLL" || s.Current != "light" {
 			t.Errorf("the watchdog's problem: %+v at %q", s.Problem, s.Current)
 		}
@@ -171,9 +175,9 @@ func TestWatchdogWaitsForProgress(t *testing.T) {
 		}
 		r.startUnder(t, pen, 5*time.Minute)
 		time.Sleep(23*time.Minute + 30*time.Second) // 19 minutes until the last progress, and most of the limit
-		until(t, r, "the work", inState(Working))
+		until(t, r, "the work", inState(view.Working))
 		time.Sleep(time.Minute)
-		if s := until(t, r, "the failure", inState(HasFailed)); s.Problem.Code != "ENG-STLL" {
+		if s := until(t, r, "the failure", inState(view.HasFailed)); s.Problem.Code != "ENG-STLL" {
 			t.Errorf("the watchdog's problem: %+v", s.Problem)
 		}
 	})
@@ -194,10 +198,10 @@ func TestWatchdogRestsWhileAPersonThinks(t *testing.T) {
 		r.core.control.watching = 1 // someone is there, so the policy does not answer
 		r.mu.Unlock()
 		r.startUnder(t, pen, time.Minute)
-		until(t, r, "the question", inState(InQuestion))
+		until(t, r, "the question", inState(view.InQuestion))
 		time.Sleep(3 * time.Minute) // three times the watchdog's timeout: it must not have ended the step
-		must(t, r.Do(t.Context(), pen, Action{Verb: Reply, Question: "sure", Value: "yes"}))
-		until(t, r, "the end", inState(IsDone))
+		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Reply, Question: "sure", Value: "yes"}))
+		until(t, r, "the end", inState(view.IsDone))
 	})
 }
 
@@ -218,7 +222,7 @@ func TestNodeThatGoesDownAgainAndAgain(t *testing.T) {
 		r.host.Boot()
 		r.open(t)
 	}
-	if s := until(t, r, "the failure", inState(HasFailed)); s.Problem.Code != "RBT-CNT" {
+	if s := until(t, r, "the failure", inState(view.HasFailed)); s.Problem.Code != "RBT-CNT" {
 		t.Errorf("the problem: %+v", s.Problem)
 	}
 }
@@ -236,30 +240,30 @@ func TestLife(t *testing.T) {
 			t.Errorf("the node is %s, not %s", got, want)
 		}
 	}
-	expect(lifeFactory)
+	expect(view.LifeFactory)
 	r.host.File(layout.FactoryRecord, "{}")
-	expect(lifeBaked)
+	expect(view.LifeBaked)
 	r.host.File(layout.Armed, "")
-	expect(lifeArmed)
+	expect(view.LifeArmed)
 	r.w.setFail("light", broken())
 	pen := take(t, r)
 	r.start(t, r, pen, false)
-	until(t, r, "the failure", inState(HasFailed))
-	expect(lifeLanding)
+	until(t, r, "the failure", inState(view.HasFailed))
+	expect(view.LifeLanding)
 	r.w.setFail("light", nil)
-	must(t, r.Do(t.Context(), pen, Action{Verb: Retry}))
-	until(t, r, "the end", inState(IsDone))
-	expect(LifeLanded)
-	must(t, r.Do(t.Context(), pen, Action{Verb: Edit}))
-	expect(LifeMoving)
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+	until(t, r, "the end", inState(view.IsDone))
+	expect(view.LifeLanded)
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
+	expect(view.LifeMoving)
 	r.w.setFail("names", broken())
 	r.fill(t, r, pen)
 	s, err := r.Snapshot(t.Context())
 	must(t, err)
-	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
-	until(t, r, "the failure", inState(HasFailed))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
+	until(t, r, "the failure", inState(view.HasFailed))
 	r.w.setFail("names", nil)
-	must(t, r.Do(t.Context(), pen, Action{Verb: Undo}))
-	until(t, r, "everything back", inState(IsUndone))
-	expect(lifeReturned)
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	until(t, r, "everything back", inState(view.IsUndone))
+	expect(view.LifeReturned)
 }

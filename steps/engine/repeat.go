@@ -5,6 +5,7 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/steps"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
 )
 
@@ -13,7 +14,7 @@ import (
 func (d *draft) repeat(f steps.Field, value string) error {
 	if !site.ByHand(d.site.Sources[f.Repeats]) {
 		first, _ := d.field(f.Repeats)
-		return fmt.Errorf("%w: %w", ErrInvalid, &site.Error{Msg: message.F("Fill in %s first.", first.Label)})
+		return fmt.Errorf("%w: %w", session.ErrInvalid, &site.Error{Msg: message.F("Fill in %s first.", first.Label)})
 	}
 	cfg, differs := d.site.Clone(), error(nil)
 	if value != "" {
@@ -23,11 +24,11 @@ func (d *draft) repeat(f steps.Field, value string) error {
 	if err := d.take(cfg); err != nil || differs == nil {
 		return err
 	}
-	return fmt.Errorf("%w: %w", ErrInvalid, differs)
+	return fmt.Errorf("%w: %w", session.ErrInvalid, differs)
 }
 
 // judgeRepeats adds the values that were typed once and unseen. The work does not start with them: a typing error would be kept.
-func (v *ReviewView) judgeRepeats(cfg *site.Config, stages []steps.Stage) {
+func (v *review) judgeRepeats(cfg *site.Config, stages []steps.Stage) {
 	for _, stage := range stages {
 		for _, step := range stage.Steps {
 			for _, f := range steps.FieldsOf(step) {

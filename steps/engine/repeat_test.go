@@ -13,7 +13,9 @@ import (
 	"touchdown/backend/media"
 	"touchdown/backend/message"
 	"touchdown/steps"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 const (
@@ -38,7 +40,7 @@ func newPINRig(t *testing.T) (*rig, string) {
 		return []steps.Stage{{ID: "site", Title: message.T("Names and credentials"), Steps: []steps.Step{&steps.Credentials{Site: cfg}}}}
 	}
 	r := newRig(t, w)
-	until(t, r, "the form", inState(Collecting))
+	until(t, r, "the form", inState(view.Collecting))
 	return r, take(t, r)
 }
 
@@ -50,7 +52,7 @@ func (r *rig) missing(t *testing.T, pen string) bool {
 	if asked := field(v, againPath).Visible && !field(v, againPath).SecretSet; asked != found {
 		t.Errorf("the page asks: %t, the review: %t, %v", asked, found, v.Review.Problems)
 	}
-	must(t, r.Do(t.Context(), pen, Action{Verb: Edit}))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
 	return found
 }
 
@@ -59,7 +61,7 @@ func (r *rig) missing(t *testing.T, pen string) bool {
 func TestATypedPINIsRepeated(t *testing.T) {
 	r, pen := newPINRig(t)
 	set := func(path, value string) error { return r.Set(t.Context(), pen, path, value) }
-	if err := set(againPath, testPIN); !errors.Is(err, ErrInvalid) || !strings.HasSuffix(err.Error(), "Fill in PIN for idle consoles first.") {
+	if err := set(againPath, testPIN); !errors.Is(err, session.ErrInvalid) || !strings.HasSuffix(err.Error(), "Fill in PIN for idle consoles first.") {
 		t.Errorf("a repeat of nothing: %v", err)
 	}
 	must(t, set(pinPath, quickHash()))
@@ -67,7 +69,7 @@ func TestATypedPINIsRepeated(t *testing.T) {
 		t.Error("typed once is enough")
 	}
 	err := set(againPath, "739216")
-	if e, ok := errors.AsType[*site.Error](err); !errors.Is(err, ErrInvalid) || !ok || !strings.Contains(e.Says().String(), "differ") || strings.Contains(err.Error(), "739216") {
+	if e, ok := errors.AsType[*site.Error](err); !errors.Is(err, session.ErrInvalid) || !ok || !strings.Contains(e.Says().String(), "differ") || strings.Contains(err.Error(), "739216") {
 		t.Errorf("another PIN: %v", err)
 	}
 	r.reopen(t)
@@ -107,12 +109,12 @@ func TestAWrongRepeatIsTold(t *testing.T) {
 	err := r.core.answered(r.core.draft.set(againPath, "739216"))
 	told := r.core.recorder.seq - before
 	r.mu.Unlock()
-	if !errors.Is(err, ErrInvalid) || told != 1 {
+	if !errors.Is(err, session.ErrInvalid) || told != 1 {
 		t.Errorf("another PIN: %v, and %d events", err, told)
 	}
 	after, err := r.Snapshot(t.Context())
 	must(t, err)
-	if after.State != Collecting || after.Review != nil || field(after, againPath).SecretSet {
+	if after.State != view.Collecting || after.Review != nil || field(after, againPath).SecretSet {
 		t.Errorf("the state is %s, the review %v", after.State, after.Review)
 	}
 	if !r.missing(t, pen) {
@@ -127,7 +129,7 @@ func TestAPINOfADocumentIsNotRepeated(t *testing.T) {
 	if r.missing(t, pen) {
 		t.Error("the PIN of a document is to be repeated")
 	}
-	if err := r.Set(t.Context(), pen, againPath, testPIN); !errors.Is(err, ErrInvalid) {
+	if err := r.Set(t.Context(), pen, againPath, testPIN); !errors.Is(err, session.ErrInvalid) {
 		t.Errorf("a repeat of what a document brought: %v", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"touchdown/backend/report"
 	"touchdown/steps"
+	"touchdown/steps/view"
 )
 
 // progressPause is the least time between two progress events of a step: four a second are more than any
@@ -50,7 +51,7 @@ func (r *stepReport) Check(c steps.Check) {
 	switch core := r.e.core; {
 	case r.look == nil:
 		core.recorder.check(r.step, c, false)
-	case !r.look.outdated && core.job.state == Collecting:
+	case !r.look.outdated && core.job.state == view.Collecting:
 		core.inspector.check(r.look, c)
 	}
 }
@@ -101,7 +102,7 @@ func (r *stepReport) Job() report.Job {
 func (r *stepReport) Suggest(path, value, source string) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
-	if r.e.core.job.state != Collecting || r.look != nil && r.look.outdated {
+	if r.e.core.job.state != view.Collecting || r.look != nil && r.look.outdated {
 		return
 	}
 	took, err := r.e.core.draft.suggest(path, value, source)

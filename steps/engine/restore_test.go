@@ -3,12 +3,14 @@ package engine
 import (
 	"errors"
 	"testing"
+
+	"touchdown/steps/session"
 )
 
 // TestRestore: a field, or all that a step asks, goes back to what was loaded, with its source; a secret that was loaded is not
 // lost by it.
 func TestRestore(t *testing.T) {
-	each(t, func(t *testing.T, _ *rig, s Session) {
+	each(t, func(t *testing.T, _ *rig, s session.Session) {
 		pen := take(t, s)
 		must(t, s.Load(t.Context(), pen, map[string]string{
 			"spec.clusterName": "shop", "spec.pullSecret": `{"auths":{"quay.io":{"auth":"dTpwYXNz"}}}`,
@@ -35,13 +37,13 @@ func TestRestore(t *testing.T) {
 			is(values{"other", "typed", "example.com", false, true})
 		}
 		spoil()
-		must(t, s.Do(t.Context(), pen, Action{Verb: Restore, Path: "spec.pullSecret"}))
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Restore, Path: "spec.pullSecret"}))
 		is(values{"other", "typed", "example.com", true, false})
 		spoil()
-		must(t, s.Do(t.Context(), pen, Action{Verb: Restore, Step: "names"}))
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Restore, Step: "names"}))
 		is(values{"shop", "file x.yaml", "", true, false})
-		for _, a := range []Action{{Verb: Restore, Path: "spec.none"}, {Verb: Restore, Step: "none"}, {Verb: Restore, Step: "light"}} {
-			if err := s.Do(t.Context(), pen, a); !errors.Is(err, ErrNotFound) {
+		for _, a := range []session.Action{{Verb: session.Restore, Path: "spec.none"}, {Verb: session.Restore, Step: "none"}, {Verb: session.Restore, Step: "light"}} {
+			if err := s.Do(t.Context(), pen, a); !errors.Is(err, session.ErrNotFound) {
 				t.Errorf("%+v: %v", a, err)
 			}
 		}

@@ -20,6 +20,8 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // reopen starts the next engine, as after a power cut.
@@ -44,7 +46,7 @@ func TestResumeFromEveryByte(t *testing.T) {
 	r := newRig(t, newWorld())
 	pen := take(t, r)
 	r.start(t, r, pen, false)
-	until(t, r, "the end", inState(IsDone))
+	until(t, r, "the end", inState(view.IsDone))
 	must(t, r.Close())
 	path := filepath.Join(r.dir, "journal.jsonl")
 	whole, err := os.ReadFile(path)
@@ -64,14 +66,14 @@ func TestResumeFromEveryByte(t *testing.T) {
 		ended := len(bytes.TrimSpace(whole[cut:])) == 0
 		switch {
 		case ended:
-			until(t, r, "the end", inState(IsDone))
+			until(t, r, "the end", inState(view.IsDone))
 		case accepted:
-			until(t, r, fmt.Sprintf("the end after a cut at byte %d", cut), inState(IsDone))
+			until(t, r, fmt.Sprintf("the end after a cut at byte %d", cut), inState(view.IsDone))
 			if r.w.get("names") != "shop.example.com" || r.w.get("light") != "on" {
 				t.Fatalf("after a cut at byte %d the machine is %v", cut, r.w.state)
 			}
 		default:
-			until(t, r, "the form", inState(Collecting))
+			until(t, r, "the form", inState(view.Collecting))
 			if r.w.get("names") != "factory" {
 				t.Fatalf("a cut at byte %d, before the start, changed the machine", cut)
 			}
@@ -84,9 +86,9 @@ func TestResumeUndo(t *testing.T) {
 	r := newRig(t, newWorld())
 	pen := take(t, r)
 	r.start(t, r, pen, false)
-	until(t, r, "the end", inState(IsDone))
-	must(t, r.Do(t.Context(), pen, Action{Verb: Undo}))
-	until(t, r, "everything back", inState(IsUndone))
+	until(t, r, "the end", inState(view.IsDone))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	until(t, r, "everything back", inState(view.IsUndone))
 	must(t, r.Close())
 	path := filepath.Join(r.dir, "journal.jsonl")
 	whole, err := os.ReadFile(path)
@@ -103,7 +105,7 @@ func TestResumeUndo(t *testing.T) {
 		must(t, os.WriteFile(path, whole[:cut+len(line)], 0o600))
 		powerCut(t, r.dir)
 		r.open(t)
-		until(t, r, "everything back", inState(IsUndone))
+		until(t, r, "everything back", inState(view.IsUndone))
 		if r.w.get("names") != "factory" || r.w.get("light") != "off" {
 			t.Fatalf("after a cut behind record %d the machine is %v", i, r.w.state)
 		}
@@ -121,7 +123,7 @@ func TestDraftSurvivesARestart(t *testing.T) {
 		t.Errorf("resumed %v, %v", s.Resumed, err)
 	}
 	r.reopen(t)
-	snapshot := until(t, r, "the form", func(s *Snapshot) bool { return len(s.Stages) > 0 })
+	snapshot := until(t, r, "the form", func(s *view.Snapshot) bool { return len(s.Stages) > 0 })
 	if snapshot.Resumed.IsZero() {
 		t.Error("nobody is told that the answers are those of before")
 	}
@@ -150,8 +152,8 @@ func TestFoundValueSurvivesAPowerCut(t *testing.T) {
 	pen := take(t, r)
 	r.fill(t, r, pen)
 	must(t, r.Load(t.Context(), pen, map[string]string{"spec.clusterName": "shop", "spec.baseDomain": "example.com"}, "file site.yaml"))
-	must(t, r.Do(t.Context(), pen, Action{Verb: Inspect}))
-	until(t, r, "the name that a look finds", func(*Snapshot) bool {
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Inspect}))
+	until(t, r, "the name that a look finds", func(*view.Snapshot) bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		name, _ := r.core.draft.site.Get("metadata.name")
@@ -164,13 +166,13 @@ func TestFoundValueSurvivesAPowerCut(t *testing.T) {
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}
-	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
 	<-atLight
 	r.w.mu.Lock()
 	delete(r.w.run, "light")
 	r.w.mu.Unlock()
 	r.reopen(t)
-	until(t, r, "the end", inState(IsDone))
+	until(t, r, "the end", inState(view.IsDone))
 }
 
 func TestUnreadableDraftIsKept(t *testing.T) {
@@ -178,7 +180,7 @@ func TestUnreadableDraftIsKept(t *testing.T) {
 	must(t, r.Close())
 	must(t, os.WriteFile(filepath.Join(r.dir, "site.yaml"), []byte("spec: [broken"), 0o600))
 	r.open(t)
-	snapshot := until(t, r, "the form", inState(Collecting))
+	snapshot := until(t, r, "the form", inState(view.Collecting))
 	if len(snapshot.Notices) != 1 || !strings.Contains(snapshot.Notices[0].String(), "site.yaml.unreadable") {
 		t.Errorf("notices %q", snapshot.Notices)
 	}
@@ -191,7 +193,7 @@ func TestDamagedJournalIsKeptAside(t *testing.T) {
 	r := newRig(t, newWorld())
 	pen := take(t, r)
 	r.start(t, r, pen, false)
-	until(t, r, "the end", inState(IsDone))
+	until(t, r, "the end", inState(view.IsDone))
 	must(t, r.Close())
 	path := filepath.Join(r.dir, "journal.jsonl")
 	whole, err := os.ReadFile(path)
@@ -200,7 +202,7 @@ func TestDamagedJournalIsKeptAside(t *testing.T) {
 	lines[3] = []byte("{\"seq\": nonsense\n")
 	must(t, os.WriteFile(path, bytes.Join(lines, nil), 0o600))
 	r.open(t)
-	snapshot := until(t, r, "the end", inState(IsDone))
+	snapshot := until(t, r, "the end", inState(view.IsDone))
 	if len(snapshot.Notices) == 0 || !strings.Contains(snapshot.Notices[0].String(), "journal.jsonl.damaged") {
 		t.Errorf("notices %q", snapshot.Notices)
 	}
@@ -244,7 +246,7 @@ func TestChangedAnswersAreNotResumed(t *testing.T) {
 	must(t, err)
 	must(t, os.WriteFile(path, bytes.Replace(draft, []byte("shop"), []byte("evil"), 1), 0o600))
 	r.open(t)
-	if p := until(t, r, "the refusal", inState(HasFailed)).Problem; p.Code != "CFG-DFF" {
+	if p := until(t, r, "the refusal", inState(view.HasFailed)).Problem; p.Code != "CFG-DFF" {
 		t.Errorf("problem %+v", p)
 	}
 }
@@ -268,9 +270,9 @@ func TestReboot(t *testing.T) {
 	rebooted := func() bool {
 		return slices.ContainsFunc(r.host.Calls(), func(c string) bool { return strings.Contains(c, "reboot") })
 	}
-	until(t, r, "the reboot", func(*Snapshot) bool { return rebooted() })
+	until(t, r, "the reboot", func(*view.Snapshot) bool { return rebooted() })
 	r.reopen(t) // the fake changed its boot id
-	until(t, r, "the end", inState(IsDone))
+	until(t, r, "the end", inState(view.IsDone))
 	if r.w.calls["light"] != 1 {
 		t.Errorf("the light was set %d times", r.w.calls["light"])
 	}
@@ -282,12 +284,12 @@ func TestRebootThatDidNotHappenIsAskedForAgain(t *testing.T) {
 	pen := take(t, r)
 	must(t, r.Set(t.Context(), pen, "spec.policy.allowReboot", "true"))
 	r.start(t, r, pen, false)
-	until(t, r, "the reboot", func(*Snapshot) bool { return r.host.Content("/proc/sys/kernel/random/boot_id") == "boot-2\n" })
+	until(t, r, "the reboot", func(*view.Snapshot) bool { return r.host.Content("/proc/sys/kernel/random/boot_id") == "boot-2\n" })
 	r.host.File("/proc/sys/kernel/random/boot_id", "boot-1\n") // as if only the engine had restarted
 	r.reopen(t)
-	until(t, r, "the second request", func(*Snapshot) bool { return len(r.host.Calls()) == 2 })
+	until(t, r, "the second request", func(*view.Snapshot) bool { return len(r.host.Calls()) == 2 })
 	r.reopen(t)
-	until(t, r, "the end", inState(IsDone))
+	until(t, r, "the end", inState(view.IsDone))
 }
 
 func TestRebootLoopEnds(t *testing.T) {
@@ -297,10 +299,10 @@ func TestRebootLoopEnds(t *testing.T) {
 	must(t, r.Set(t.Context(), pen, "spec.policy.allowReboot", "true"))
 	r.start(t, r, pen, false)
 	for boot := range maxBoots {
-		until(t, r, "a reboot", func(*Snapshot) bool { return len(r.host.Calls()) == boot+1 })
+		until(t, r, "a reboot", func(*view.Snapshot) bool { return len(r.host.Calls()) == boot+1 })
 		r.reopen(t)
 	}
-	if p := until(t, r, "the end of the loop", inState(HasFailed)).Problem; p.Code != "RBT-LP" {
+	if p := until(t, r, "the end of the loop", inState(view.HasFailed)).Problem; p.Code != "RBT-LP" {
 		t.Errorf("problem %+v", p)
 	}
 	if n := len(r.host.Calls()); n != maxBoots {
@@ -314,7 +316,7 @@ func TestRebootRefusedByPolicy(t *testing.T) {
 	pen := take(t, r)
 	must(t, r.Set(t.Context(), pen, "spec.policy.allowReboot", "false"))
 	r.start(t, r, pen, false)
-	if p := until(t, r, "the refusal", inState(HasFailed)).Problem; p.Code != RebootRefused {
+	if p := until(t, r, "the refusal", inState(view.HasFailed)).Problem; p.Code != view.RebootRefused {
 		t.Errorf("problem %+v", p)
 	}
 	if len(r.host.Calls()) > 0 {
@@ -344,22 +346,22 @@ func TestHeldQuestion(t *testing.T) {
 		asking(r, 60)
 		pen := take(t, r)
 		r.start(t, r, pen, false)
-		until(t, r, "the question", inState(InQuestion))
-		if err := r.Do(t.Context(), "other", Action{Verb: Hold, Question: "keep"}); !errors.Is(err, ErrNoPen) {
+		until(t, r, "the question", inState(view.InQuestion))
+		if err := r.Do(t.Context(), "other", session.Action{Verb: session.Hold, Question: "keep"}); !errors.Is(err, session.ErrNoPen) {
 			t.Errorf("stopped without control: %v", err)
 		}
-		if err := r.Do(t.Context(), pen, Action{Verb: Hold, Question: "other"}); !errors.Is(err, ErrNotFound) {
+		if err := r.Do(t.Context(), pen, session.Action{Verb: session.Hold, Question: "other"}); !errors.Is(err, session.ErrNotFound) {
 			t.Errorf("stopped another question: %v", err)
 		}
-		must(t, r.Do(t.Context(), pen, Action{Verb: Hold, Question: "keep"}))
-		must(t, r.Do(t.Context(), pen, Action{Verb: Hold, Question: "keep"})) // again, by another key
+		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Hold, Question: "keep"}))
+		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Hold, Question: "keep"})) // again, by another key
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
-		if s := until(t, r, "the held question", inState(InQuestion)); !s.Question.Held {
+		if s := until(t, r, "the held question", inState(view.InQuestion)); !s.Question.Held {
 			t.Errorf("question %+v", s.Question)
 		}
-		must(t, r.Do(t.Context(), pen, Action{Verb: Reply, Question: "keep", Value: "yes"}))
-		until(t, r, "the end", inState(IsDone))
+		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Reply, Question: "keep", Value: "yes"}))
+		until(t, r, "the end", inState(view.IsDone))
 		if got := r.w.get("answer"); got != "yes" {
 			t.Errorf("answer %q", got)
 		}
@@ -375,10 +377,10 @@ func TestCorrect(t *testing.T) {
 		}
 		pen := take(t, r)
 		r.start(t, r, pen, alone)
-		s := until(t, r, "the end of the step", func(s *Snapshot) bool {
-			return s.State == IsUndone && alone || s.State == Collecting && !s.Started.IsZero()
+		s := until(t, r, "the end of the step", func(s *view.Snapshot) bool {
+			return s.State == view.IsUndone && alone || s.State == view.Collecting && !s.Started.IsZero()
 		})
-		if alone == (s.State == Collecting) {
+		if alone == (s.State == view.Collecting) {
 			t.Errorf("alone %t: state %s", alone, s.State)
 		}
 		r.Close()
@@ -386,22 +388,22 @@ func TestCorrect(t *testing.T) {
 }
 
 func TestQuestion(t *testing.T) {
-	each(t, func(t *testing.T, r *rig, s Session) {
+	each(t, func(t *testing.T, r *rig, s session.Session) {
 		asking(r, 600)
 		pen := take(t, s)
 		r.start(t, s, pen, false)
-		snapshot := until(t, s, "the question", inState(InQuestion))
+		snapshot := until(t, s, "the question", inState(view.InQuestion))
 		if q := snapshot.Question; q.ID != "keep" || q.Until.IsZero() || len(q.Choices) != 2 {
 			t.Errorf("question %+v", q)
 		}
-		if err := s.Do(t.Context(), pen, Action{Verb: Reply, Question: "other", Value: "yes"}); !errors.Is(err, ErrNotFound) {
+		if err := s.Do(t.Context(), pen, session.Action{Verb: session.Reply, Question: "other", Value: "yes"}); !errors.Is(err, session.ErrNotFound) {
 			t.Errorf("answered another question: %v", err)
 		}
-		if err := s.Do(t.Context(), pen, Action{Verb: Reply, Question: "keep", Value: "maybe"}); !errors.Is(err, ErrInvalid) {
+		if err := s.Do(t.Context(), pen, session.Action{Verb: session.Reply, Question: "keep", Value: "maybe"}); !errors.Is(err, session.ErrInvalid) {
 			t.Errorf("answered what is no choice: %v", err)
 		}
-		must(t, s.Do(t.Context(), pen, Action{Verb: Reply, Question: "keep", Value: "yes"}))
-		until(t, s, "the end", inState(IsDone))
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Reply, Question: "keep", Value: "yes"}))
+		until(t, s, "the end", inState(view.IsDone))
 		if r.w.get("answer") != "yes" {
 			t.Errorf("the step got %q", r.w.get("answer"))
 		}
@@ -414,7 +416,7 @@ func TestPolicyAnswersWhenUnattended(t *testing.T) {
 	pen := take(t, r)
 	must(t, r.Set(t.Context(), pen, "spec.policy.answers.keep", "yes"))
 	r.start(t, r, pen, true)
-	until(t, r, "the end", inState(IsDone))
+	until(t, r, "the end", inState(view.IsDone))
 	if r.w.get("answer") != "yes" {
 		t.Errorf("the policy answered %q", r.w.get("answer"))
 	}
@@ -428,7 +430,7 @@ func TestDeadline(t *testing.T) {
 		asking(r, 600)
 		pen := take(t, r)
 		r.start(t, r, pen, false)
-		first := until(t, r, "the question", inState(InQuestion)).Question.Until
+		first := until(t, r, "the question", inState(view.InQuestion)).Question.Until
 
 		ctx, leave := context.WithCancel(t.Context())
 		watching := make(chan struct{})
@@ -439,7 +441,7 @@ func TestDeadline(t *testing.T) {
 		time.Sleep(500 * time.Second)
 		leave()
 		<-watching // the last console goes away: the whole time again
-		second := until(t, r, "the question", inState(InQuestion)).Question.Until
+		second := until(t, r, "the question", inState(view.InQuestion)).Question.Until
 		if second.Sub(first) < 490*time.Second {
 			t.Errorf("the deadline went from %v to %v", first, second)
 		}
@@ -461,7 +463,7 @@ func TestRollbackWhenUnattended(t *testing.T) {
 	pen := take(t, r)
 	must(t, r.Set(t.Context(), pen, "spec.policy.rollbackOnFailure", "true"))
 	r.start(t, r, pen, true)
-	until(t, r, "everything back", inState(IsUndone))
+	until(t, r, "everything back", inState(view.IsUndone))
 	if r.w.get("names") != "factory" {
 		t.Errorf("the names are %q", r.w.get("names"))
 	}
@@ -496,7 +498,7 @@ func TestDiskFullInTheJournal(t *testing.T) {
 	})
 	pen := take(t, r)
 	r.start(t, r, pen, false)
-	snapshot := until(t, r, "the failure", inState(HasFailed))
+	snapshot := until(t, r, "the failure", inState(view.HasFailed))
 	if p := snapshot.Problem; p.Code != "DSK-FULL" {
 		t.Errorf("problem %+v", p)
 	}
@@ -507,10 +509,10 @@ func TestDiskFullInTheJournal(t *testing.T) {
 	full = false
 	r.mu.Unlock()
 	r.w.onRun(nil)
-	must(t, r.Do(t.Context(), pen, Action{Verb: Retry}))
-	until(t, r, "the end", inState(IsDone))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+	until(t, r, "the end", inState(view.IsDone))
 	r.reopen(t)
-	until(t, r, "the end, read again", inState(IsDone))
+	until(t, r, "the end, read again", inState(view.IsDone))
 }
 
 func TestSavedOriginals(t *testing.T) {
@@ -531,7 +533,7 @@ func TestSavedOriginals(t *testing.T) {
 
 func TestInspectionIsNotJournalled(t *testing.T) {
 	r := newRig(t, newWorld())
-	until(t, r, "the form", inState(Collecting))
+	until(t, r, "the form", inState(view.Collecting))
 	data, err := os.ReadFile(filepath.Join(r.dir, "journal.jsonl"))
 	must(t, err)
 	if string(data) != journalFormat+"\n" {
@@ -544,7 +546,7 @@ func TestHandOverIsWipedAfterACut(t *testing.T) {
 	r := newRig(t, newWorld())
 	pen := take(t, r)
 	r.start(t, r, pen, false)
-	until(t, r, "the end", inState(IsDone))
+	until(t, r, "the end", inState(view.IsDone))
 	must(t, r.emit(handOverEvent("")))
 	must(t, os.WriteFile(filepath.Join(r.dir, "secrets", "spec.pullSecret"), []byte("{}"), 0o600))
 	r.reopen(t)
@@ -573,9 +575,9 @@ func TestPenOfAConsoleThatWentAway(t *testing.T) {
 		time.Sleep(time.Minute)
 		leave()
 		<-watching
-		before := until(t, r, "the pen still held", func(s *Snapshot) bool { return s.Pen.Holder == "tty1" }).Seq
+		before := until(t, r, "the pen still held", func(s *view.Snapshot) bool { return s.Pen.Holder == "tty1" }).Seq
 		time.Sleep(2 * penGrace)
-		after := until(t, r, "the pen free", func(s *Snapshot) bool { return s.Pen.Holder == "" })
+		after := until(t, r, "the pen free", func(s *view.Snapshot) bool { return s.Pen.Holder == "" })
 		if after.Seq == before {
 			t.Error("the other consoles were not told")
 		}
@@ -591,14 +593,14 @@ func TestOldFailuresDoNotStandAgainstANewStart(t *testing.T) {
 		return broken()
 	}
 	r.start(t, r, pen, false)
-	until(t, r, "the failure", inState(HasFailed))
+	until(t, r, "the failure", inState(view.HasFailed))
 	r.w.mu.Lock()
 	delete(r.w.run, "light")
 	r.w.mu.Unlock()
-	must(t, r.Do(t.Context(), pen, Action{Verb: Edit}))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
 	r.start(t, r, pen, false)
-	s := until(t, r, "the end", func(s *Snapshot) bool { return s.State == IsDone || s.State == HasFailed })
-	if s.State != IsDone {
+	s := until(t, r, "the end", func(s *view.Snapshot) bool { return s.State == view.IsDone || s.State == view.HasFailed })
+	if s.State != view.IsDone {
 		t.Errorf("the second attempt: %s, %+v", s.State, s.Problem)
 	}
 }

@@ -17,12 +17,25 @@ import (
 	"touchdown/steps"
 	"touchdown/steps/chosen"
 	"touchdown/steps/idle"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 // planLimit ends the planning of one step, which only reads. On a server all steps need seconds; on an emulated processor on a
 // busy machine they needed more than a minute.
 const planLimit = time.Minute
+
+// review is what would be done and what stands against it, while it is made and until an answer changes.
+type review struct{ view.Review }
+
+// shown is the review as consoles see it, nil where none was made.
+func (v *review) shown() *view.Review {
+	if v == nil {
+		return nil
+	}
+	return &v.Review
+}
 
 // makeReview computes what would be done and what stands against it.
 //
@@ -34,7 +47,7 @@ func makeReview(ctx context.Context, e *Engine) error {
 	e.mu.Lock()
 	cfg, stages := e.core.draft.effective()
 	e.mu.Unlock()
-	v := &ReviewView{}
+	v := &review{}
 	errs, warnings := judged(e.o.List, cfg, e.now())
 	v.judge(stages, errs, warnings)
 	v.judgeRepeats(cfg, stages)
@@ -47,10 +60,10 @@ func makeReview(ctx context.Context, e *Engine) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.store.key.inputs(cfg) != e.core.draft.inputs() || e.core.inspector.stale() {
-		return fmt.Errorf("%w: an answer changed while the review was made; ask for it again", ErrState)
+		return fmt.Errorf("%w: an answer changed while the review was made; ask for it again", session.ErrState)
 	}
 	v.judgeChecks(e.core.job, stages)
-	plans, err := json.Marshal(v)
+	plans, err := json.Marshal(&v.Review)
 	if err != nil {
 		return fmt.Errorf("encoding the review: %w", err)
 	}
@@ -64,7 +77,7 @@ func makeReview(ctx context.Context, e *Engine) error {
 }
 
 // judge adds what is wrong with the answers.
-func (v *ReviewView) judge(stages []steps.Stage, errs, warnings site.Errors) {
+func (v *review) judge(stages []steps.Stage, errs, warnings site.Errors) {
 	labels, pages := map[string]message.Text{}, map[string]string{}
 	for _, stage := range stages {
 		for _, step := range stage.Steps {
@@ -97,7 +110,7 @@ func (v *ReviewView) judge(stages []steps.Stage, errs, warnings site.Errors) {
 }
 
 // files tells which answers come from files on media.
-func (v *ReviewView) files(cfg *site.Config, stages []steps.Stage) {
+func (v *review) files(cfg *site.Config, stages []steps.Stage) {
 	for _, stage := range stages {
 		for _, step := range stage.Steps {
 			for _, f := range steps.FieldsOf(step) {
@@ -110,14 +123,14 @@ func (v *ReviewView) files(cfg *site.Config, stages []steps.Stage) {
 }
 
 // problem adds what keeps the work from starting, and the stage on whose page it can be fixed, if any.
-func (v *ReviewView) problem(page string, text message.Text) {
+func (v *review) problem(page string, text message.Text) {
 	v.Page = cmp.Or(v.Page, page)
 	v.Problems = append(v.Problems, text)
 }
 
 // plan adds what one step would do.
-func (v *ReviewView) plan(ctx context.Context, step steps.Step, node *backend.Node, mask *Masker) {
-	plan := StepPlan{Step: step.ID(), Title: step.Title()}
+func (v *review) plan(ctx context.Context, step steps.Step, node *backend.Node, mask *Masker) {
+	plan := view.StepPlan{Step: step.ID(), Title: step.Title()}
 	if s, ok := step.(steps.Skipper); ok {
 		plan.Skip = s.Skip()
 	}
@@ -139,7 +152,7 @@ func (v *ReviewView) plan(ctx context.Context, step steps.Step, node *backend.No
 
 // judgeChecks adds the checks that stand against a start. Those of a step that does not look beforehand are about
 // an earlier attempt, with other answers perhaps.
-func (v *ReviewView) judgeChecks(j *job, stages []steps.Stage) {
+func (v *review) judgeChecks(j *job, stages []steps.Stage) {
 	for _, stage := range stages {
 		for _, step := range stage.Steps {
 			if _, looks := step.(steps.Inspector); !looks {

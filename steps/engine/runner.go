@@ -11,10 +11,10 @@ import (
 
 	"touchdown/backend/message"
 
-	"touchdown/backend/host"
 	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 // maxStarts is in how many boots a step may be begun without ending: the power may fail again and again, but a node
@@ -126,7 +126,7 @@ func (r *run) skipped(step steps.Step) bool {
 	if (why.String() == message.Text{}.String()) {
 		return false
 	}
-	if s.status != StepSkip {
+	if s.status != view.StepSkip {
 		_ = r.e.core.recorder.emit(steps.Event{Kind: steps.Skipped, Step: step.ID(), Text: why}) // told again when lost
 	}
 	return true
@@ -186,7 +186,7 @@ func checkProblem(failing []steps.Check) error {
 		titles[i] = c.Title.String()
 	}
 	return &problem.Problem{
-		Code: ChecksFailed, Summary: message.F("Not everything passed: %s.", strings.Join(titles, ", ")),
+		Code: view.ChecksFailed, Summary: message.F("Not everything passed: %s.", strings.Join(titles, ", ")),
 		Fix: message.T("Fix what the checks name and retry, or waive a check with your name and a reason."),
 	}
 }
@@ -198,7 +198,7 @@ func (r *run) stopped(ctx context.Context, id string, took float64, err error) {
 	if !errors.Is(context.Cause(ctx), errCancelled) {
 		return
 	}
-	event := steps.Event{Kind: steps.Cancelled, Step: id, Seconds: took, Problem: trouble(&problem.Problem{
+	event := steps.Event{Kind: steps.Cancelled, Step: id, Seconds: took, Problem: steps.TroubleOf(&problem.Problem{
 		Code: "ENG-HALT", Summary: message.T("The work was stopped by a person."),
 		Fix: message.T("Retry to go on from here, or undo to put everything back."),
 	})}
@@ -217,7 +217,7 @@ func (r *run) fail(id string, err error, took float64) {
 	if id == "" {
 		id = r.e.core.job.current
 	}
-	event := steps.Event{Kind: steps.Failed, Step: id, Seconds: took, Problem: trouble(err)}
+	event := steps.Event{Kind: steps.Failed, Step: id, Seconds: took, Problem: steps.TroubleOf(err)}
 	if r.e.core.recorder.emit(event) != nil {
 		r.e.core.recorder.fold(event)
 		r.e.core.recorder.changed()
@@ -254,7 +254,7 @@ func (r *run) reboot(ctx context.Context, id, reason string, took float64) {
 	}
 	if !r.cfg.Spec.Policy.AllowReboot {
 		r.fail(id, &problem.Problem{
-			Code: RebootRefused, Summary: message.T("The node must reboot to go on, and the site config does not allow it."),
+			Code: view.RebootRefused, Summary: message.T("The node must reboot to go on, and the site config does not allow it."),
 			Fix: message.T("Choose reboot here and retry afterwards, or set spec.policy.allowReboot."), Err: errors.New(reason),
 		}, took)
 		return
@@ -268,12 +268,6 @@ func (r *run) reboot(ctx context.Context, id, reason string, took float64) {
 	}
 }
 
-// ChecksFailed is the code of the problem of a step that did all its work and has a check that failed.
-const ChecksFailed = "CHK-BAD"
-
-// RebootRefused is the code of the problem that headless runs turn into their own exit code.
-const RebootRefused = "REB-REFD"
-
 // guard turns a panic into an error, so that a step never takes the engine down.
 func guard(f func() error) (err error) {
 	defer func() {
@@ -286,14 +280,4 @@ func guard(f func() error) (err error) {
 		}
 	}()
 	return f()
-}
-
-// trouble is a failure as it crosses the wire.
-func trouble(err error) *steps.Trouble {
-	p := problem.From(err)
-	t := &steps.Trouble{Code: p.Code, Summary: p.Summary, Fix: p.Fix, Detail: message.Detail(p.Err)}
-	if run, ok := errors.AsType[*host.RunError](err); ok {
-		t.Output = run.Output
-	}
-	return t
 }

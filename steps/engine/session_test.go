@@ -16,13 +16,18 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/steps"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
+	"touchdown/steps/wire"
 	"touchdown/test/wait"
 )
 
 // each runs a test against the engine itself and against the client of its socket.
-func each(t *testing.T, test func(t *testing.T, r *rig, s Session)) { eachIn(t, newWorld, test) }
+func each(t *testing.T, test func(t *testing.T, r *rig, s session.Session)) {
+	eachIn(t, newWorld, test)
+}
 
-func eachIn(t *testing.T, world func() *world, test func(t *testing.T, r *rig, s Session)) {
+func eachIn(t *testing.T, world func() *world, test func(t *testing.T, r *rig, s session.Session)) {
 	t.Run("local", func(t *testing.T) {
 		r := newRig(t, world())
 		test(t, r, r.Engine)
@@ -32,14 +37,14 @@ func eachIn(t *testing.T, world func() *world, test func(t *testing.T, r *rig, s
 		socket := filepath.Join(t.TempDir(), "engine.sock")
 		ctx, stop := context.WithCancel(t.Context())
 		served := make(chan error, 1)
-		go func() { served <- Serve(ctx, r.Engine, socket) }()
+		go func() { served <- wire.Serve(ctx, r.Engine, socket) }()
 		t.Cleanup(func() {
 			stop()
 			if err := <-served; err != nil {
 				t.Error(err)
 			}
 		})
-		c := Dial(socket)
+		c := wire.Dial(socket)
 		wait.Until(t, "the engine's socket", func() error {
 			_, err := c.Snapshot(t.Context())
 			return err
@@ -48,7 +53,7 @@ func eachIn(t *testing.T, world func() *world, test func(t *testing.T, r *rig, s
 	})
 }
 
-func field(s *Snapshot, path string) FieldView {
+func field(s *view.Snapshot, path string) view.Field {
 	for _, stage := range s.Stages {
 		for _, step := range stage.Steps {
 			for _, f := range step.Fields {
@@ -58,13 +63,13 @@ func field(s *Snapshot, path string) FieldView {
 			}
 		}
 	}
-	return FieldView{}
+	return view.Field{}
 }
 
 func TestForm(t *testing.T) {
-	each(t, func(t *testing.T, r *rig, s Session) {
+	each(t, func(t *testing.T, r *rig, s session.Session) {
 		pen := take(t, s)
-		snapshot := until(t, s, "the form", inState(Collecting))
+		snapshot := until(t, s, "the form", inState(view.Collecting))
 		if c := snapshot.Stages[0].Steps[0].Checks[0]; c.Status != check.Fail {
 			t.Errorf("the first inspection saw %+v", c)
 		}
@@ -82,42 +87,42 @@ func TestForm(t *testing.T) {
 				t.Errorf("the review's problems lack %q:\n%s", want, all)
 			}
 		}
-		err = s.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: snapshot.Review.Fingerprint})
-		if !errors.Is(err, ErrInvalid) {
+		err = s.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: snapshot.Review.Fingerprint})
+		if !errors.Is(err, session.ErrInvalid) {
 			t.Errorf("a review with problems was started: %v", err)
 		}
-		if err := s.Set(t.Context(), pen, "spec.nothing", "x"); !errors.Is(err, ErrNotFound) {
+		if err := s.Set(t.Context(), pen, "spec.nothing", "x"); !errors.Is(err, session.ErrNotFound) {
 			t.Errorf("setting an unknown path: %v", err)
 		}
 	})
 }
 
 func TestWholeJob(t *testing.T) {
-	each(t, func(t *testing.T, r *rig, s Session) {
+	each(t, func(t *testing.T, r *rig, s session.Session) {
 		pen := take(t, s)
 		snapshot := r.fill(t, s, pen)
 		if r.w.get("names") != "factory" {
 			t.Fatal("something changed before the review was accepted")
 		}
-		if err := s.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: "other"}); !errors.Is(err, ErrInvalid) {
+		if err := s.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: "other"}); !errors.Is(err, session.ErrInvalid) {
 			t.Errorf("started with another review's fingerprint: %v", err)
 		}
 		if old := snapshot.Review.Steps[0].Plan.Changes[0]; old.Old.String() != "factory" || old.New.String() != "shop.example.com" {
 			t.Errorf("plan %+v", old)
 		}
-		must(t, s.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: snapshot.Review.Fingerprint}))
-		snapshot = until(t, s, "the end", inState(IsDone))
-		if got := snapshot.Stages[1].Steps[1]; got.Status != StepSkip || got.Skip.String() != "not asked for" {
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: snapshot.Review.Fingerprint}))
+		snapshot = until(t, s, "the end", inState(view.IsDone))
+		if got := snapshot.Stages[1].Steps[1]; got.Status != view.StepSkip || got.Skip.String() != "not asked for" {
 			t.Errorf("the step that does not apply: %+v", got)
 		}
 		if snapshot.Life != "landed" || r.w.get("names") != "shop.example.com" || r.w.get("light") != "on" {
 			t.Errorf("life %s, machine %v", snapshot.Life, r.w.state)
 		}
-		if err := s.Set(t.Context(), pen, "spec.clusterName", "x"); !errors.Is(err, ErrState) {
+		if err := s.Set(t.Context(), pen, "spec.clusterName", "x"); !errors.Is(err, session.ErrState) {
 			t.Errorf("a finished job's answers were changed: %v", err)
 		}
-		must(t, s.Do(t.Context(), pen, Action{Verb: Undo}))
-		until(t, s, "everything back", inState(IsUndone))
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+		until(t, s, "everything back", inState(view.IsUndone))
 		if r.w.get("names") != "factory" || r.w.get("light") != "off" {
 			t.Errorf("undo left %v", r.w.state)
 		}
@@ -125,10 +130,10 @@ func TestWholeJob(t *testing.T) {
 }
 
 func TestEventsTellTheWholeStory(t *testing.T) {
-	each(t, func(t *testing.T, r *rig, s Session) {
+	each(t, func(t *testing.T, r *rig, s session.Session) {
 		pen := take(t, s)
 		r.start(t, s, pen, false)
-		until(t, s, "the end", inState(IsDone))
+		until(t, s, "the end", inState(view.IsDone))
 		var got []string
 		var last uint64
 		enough := errors.New("enough")
@@ -158,18 +163,18 @@ func TestEventsTellTheWholeStory(t *testing.T) {
 }
 
 func TestPen(t *testing.T) {
-	each(t, func(t *testing.T, r *rig, s Session) {
-		if err := s.Set(t.Context(), "", "spec.clusterName", "x"); !errors.Is(err, ErrNoPen) {
+	each(t, func(t *testing.T, r *rig, s session.Session) {
+		if err := s.Set(t.Context(), "", "spec.clusterName", "x"); !errors.Is(err, session.ErrNoPen) {
 			t.Errorf("a write without control: %v", err)
 		}
 		first := take(t, s)
 		_, err := s.TakePen(t.Context(), "ttyS0", false)
-		if !errors.Is(err, ErrPenHeld) || !strings.Contains(err.Error(), "tty1") {
+		if !errors.Is(err, session.ErrPenHeld) || !strings.Contains(err.Error(), "tty1") {
 			t.Errorf("a second console took control unasked: %v", err)
 		}
 		second, err := s.TakePen(t.Context(), "ttyS0", true)
 		must(t, err)
-		if err := s.Set(t.Context(), first, "spec.clusterName", "x"); !errors.Is(err, ErrNoPen) {
+		if err := s.Set(t.Context(), first, "spec.clusterName", "x"); !errors.Is(err, session.ErrNoPen) {
 			t.Errorf("the console that lost control still wrote: %v", err)
 		}
 		must(t, s.Set(t.Context(), second, "spec.clusterName", "x"))
@@ -180,7 +185,7 @@ func TestPen(t *testing.T) {
 		}
 		again, err := s.TakePen(t.Context(), "ttyS0", false) // the same console, after its line dropped
 		must(t, err)
-		if err := s.Set(t.Context(), second, "spec.clusterName", "y"); !errors.Is(err, ErrNoPen) {
+		if err := s.Set(t.Context(), second, "spec.clusterName", "y"); !errors.Is(err, session.ErrNoPen) {
 			t.Errorf("the token from before the line dropped still writes: %v", err)
 		}
 		must(t, s.ReleasePen(t.Context(), again))
@@ -189,30 +194,30 @@ func TestPen(t *testing.T) {
 }
 
 func TestFailureHasWaysOn(t *testing.T) {
-	each(t, func(t *testing.T, r *rig, s Session) {
+	each(t, func(t *testing.T, r *rig, s session.Session) {
 		r.w.setFail("light", broken())
 		pen := take(t, s)
 		r.start(t, s, pen, false)
-		snapshot := until(t, s, "the failure", inState(HasFailed))
+		snapshot := until(t, s, "the failure", inState(view.HasFailed))
 		if p := snapshot.Problem; p.Code != "BRKN" || p.Fix.String() != "Fix it." || p.Detail.String() != "cause" || snapshot.Current != "light" {
 			t.Errorf("problem %+v at %s", p, snapshot.Current)
 		}
-		must(t, s.Do(t.Context(), pen, Action{Verb: Retry}))
-		until(t, s, "the failure again", func(s *Snapshot) bool { return s.State == HasFailed && s.Seq > snapshot.Seq+2 })
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+		until(t, s, "the failure again", func(s *view.Snapshot) bool { return s.State == view.HasFailed && s.Seq > snapshot.Seq+2 })
 
-		must(t, s.Do(t.Context(), pen, Action{Verb: Edit}))
-		snapshot = until(t, s, "the form", inState(Collecting))
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
+		snapshot = until(t, s, "the form", inState(view.Collecting))
 		if f := field(snapshot, "spec.clusterName"); f.Value != "shop" {
 			t.Errorf("edit lost an answer: %+v", f)
 		}
 		r.start(t, s, pen, false)
-		until(t, s, "the failure", inState(HasFailed))
-		if err := s.Do(t.Context(), pen, Action{Verb: Skip, Step: "names"}); !errors.Is(err, ErrInvalid) {
+		until(t, s, "the failure", inState(view.HasFailed))
+		if err := s.Do(t.Context(), pen, session.Action{Verb: session.Skip, Step: "names"}); !errors.Is(err, session.ErrInvalid) {
 			t.Errorf("a step that did not fail was skipped: %v", err)
 		}
-		must(t, s.Do(t.Context(), pen, Action{Verb: Skip, Step: "light", Reason: "no lamp here"}))
-		snapshot = until(t, s, "the end", inState(IsDone))
-		if got := snapshot.Stages[1].Steps[0]; got.Status != StepSkip || !strings.Contains(got.Skip.String(), "no lamp here") {
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Skip, Step: "light", Reason: "no lamp here"}))
+		snapshot = until(t, s, "the end", inState(view.IsDone))
+		if got := snapshot.Stages[1].Steps[0]; got.Status != view.StepSkip || !strings.Contains(got.Skip.String(), "no lamp here") {
 			t.Errorf("the skipped step: %+v", got)
 		}
 		if r.w.calls["names"] != 1 {
@@ -222,7 +227,7 @@ func TestFailureHasWaysOn(t *testing.T) {
 }
 
 func TestWaiver(t *testing.T) {
-	each(t, func(t *testing.T, r *rig, s Session) {
+	each(t, func(t *testing.T, r *rig, s session.Session) {
 		pen := take(t, s)
 		r.fill(t, s, pen)
 		r.w.mu.Lock()
@@ -232,23 +237,23 @@ func TestWaiver(t *testing.T) {
 		}
 		r.w.mu.Unlock()
 		r.start(t, s, pen, false)
-		snapshot := until(t, s, "the failed check", inState(HasFailed))
+		snapshot := until(t, s, "the failed check", inState(view.HasFailed))
 		if snapshot.Problem.Code != "CHK-BAD" {
 			t.Errorf("problem %+v", snapshot.Problem)
 		}
-		if err := s.Do(t.Context(), pen, Action{Verb: Waive, Step: "light", Check: "lamp"}); !errors.Is(err, ErrInvalid) {
+		if err := s.Do(t.Context(), pen, session.Action{Verb: session.Waive, Step: "light", Check: "lamp"}); !errors.Is(err, session.ErrInvalid) {
 			t.Errorf("a waiver without a name: %v", err)
 		}
 		for _, reason := range []string{"two\nlines", "\x1b[2J", strings.Repeat("x", maxWaiver)} {
-			a := Action{Verb: Waive, Step: "light", Check: "lamp", By: "Kim", Reason: reason}
-			if err := s.Do(t.Context(), pen, a); !errors.Is(err, ErrInvalid) {
+			a := session.Action{Verb: session.Waive, Step: "light", Check: "lamp", By: "Kim", Reason: reason}
+			if err := s.Do(t.Context(), pen, a); !errors.Is(err, session.ErrInvalid) {
 				t.Errorf("a waiver with the reason %.20q: %v", reason, err)
 			}
 		}
-		waive := Action{Verb: Waive, Step: "light", Check: "lamp", By: "Kim", Reason: "spare part is on its way"}
+		waive := session.Action{Verb: session.Waive, Step: "light", Check: "lamp", By: "Kim", Reason: "spare part is on its way"}
 		must(t, s.Do(t.Context(), pen, waive))
-		must(t, s.Do(t.Context(), pen, Action{Verb: Retry}))
-		snapshot = until(t, s, "the end", inState(IsDone))
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+		snapshot = until(t, s, "the end", inState(view.IsDone))
 		if c := snapshot.Stages[1].Steps[0].Checks[0]; c.Status != check.Waived || c.Waiver.By != "Kim" {
 			t.Errorf("the waived check: %+v", c)
 		}
@@ -257,10 +262,10 @@ func TestWaiver(t *testing.T) {
 
 // TestWaivedIsSeenInTheReview: whoever starts the work reads what someone else took responsibility for.
 func TestWaivedIsSeenInTheReview(t *testing.T) {
-	each(t, func(t *testing.T, r *rig, s Session) {
+	each(t, func(t *testing.T, r *rig, s session.Session) {
 		pen := take(t, s)
-		until(t, s, "the form", inState(Collecting))
-		must(t, s.Do(t.Context(), pen, Action{Verb: Waive, Step: "names", Check: "cable", By: "Kim", Reason: "it comes tomorrow"}))
+		until(t, s, "the form", inState(view.Collecting))
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Waive, Step: "names", Check: "cable", By: "Kim", Reason: "it comes tomorrow"}))
 		warnings := reviewed(t, s, pen).Review.Warnings
 		if want := "Cable: no link. Waived by Kim (it comes tomorrow)"; !slices.Contains(message.English(warnings), want) {
 			t.Errorf("the review's warnings lack %q: %q", want, warnings)
@@ -269,47 +274,47 @@ func TestWaivedIsSeenInTheReview(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
-	each(t, func(t *testing.T, r *rig, s Session) {
+	each(t, func(t *testing.T, r *rig, s session.Session) {
 		r.w.run["light"] = func(ctx context.Context, _ *backend.Node, _ steps.Report) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}
 		pen := take(t, s)
 		r.start(t, s, pen, false)
-		until(t, s, "the work", func(s *Snapshot) bool { return s.Current == "light" })
-		must(t, s.Do(t.Context(), pen, Action{Verb: Cancel}))
-		if p := until(t, s, "the stop", inState(HasFailed)).Problem; p.Code != "ENG-HALT" {
+		until(t, s, "the work", func(s *view.Snapshot) bool { return s.Current == "light" })
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Cancel}))
+		if p := until(t, s, "the stop", inState(view.HasFailed)).Problem; p.Code != "ENG-HALT" {
 			t.Errorf("problem %+v", p)
 		}
 		r.w.mu.Lock()
 		delete(r.w.run, "light")
 		r.w.mu.Unlock()
-		must(t, s.Do(t.Context(), pen, Action{Verb: Retry}))
-		until(t, s, "the end", inState(IsDone))
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+		until(t, s, "the end", inState(view.IsDone))
 	})
 }
 
 func TestPanicIsAFailure(t *testing.T) {
-	each(t, func(t *testing.T, r *rig, s Session) {
+	each(t, func(t *testing.T, r *rig, s session.Session) {
 		r.w.run["light"] = func(context.Context, *backend.Node, steps.Report) error { panic("boom") }
 		pen := take(t, s)
 		r.start(t, s, pen, false)
-		if p := until(t, s, "the failure", inState(HasFailed)).Problem; p.Code != "ENG-BUG" || !strings.Contains(p.Detail.String(), "boom") {
+		if p := until(t, s, "the failure", inState(view.HasFailed)).Problem; p.Code != "ENG-BUG" || !strings.Contains(p.Detail.String(), "boom") {
 			t.Errorf("problem %+v", p)
 		}
 	})
 }
 
 func TestHandOverEndsUndoAndLocks(t *testing.T) {
-	each(t, func(t *testing.T, r *rig, s Session) {
+	each(t, func(t *testing.T, r *rig, s session.Session) {
 		pen := take(t, s)
 		r.fill(t, s, pen)
-		must(t, s.Do(t.Context(), pen, Action{Verb: Edit}))
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
 		must(t, s.Set(t.Context(), pen, "spec.pullSecret", `{"auths":{"r.example.com":{"auth":"dXNlcjpodW50ZXIyaHVudGVy"}}}`))
 		r.start(t, s, pen, false)
-		until(t, s, "the end", inState(IsDone))
-		must(t, s.Do(t.Context(), pen, Action{Verb: HandOver}))
-		snapshot := until(t, s, "the lock", func(s *Snapshot) bool { return s.Locked })
+		until(t, s, "the end", inState(view.IsDone))
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.HandOver}))
+		snapshot := until(t, s, "the lock", func(s *view.Snapshot) bool { return s.Locked })
 		if field(snapshot, "spec.pullSecret").SecretSet {
 			t.Error("the secret is still there after the hand-over")
 		}
@@ -318,31 +323,31 @@ func TestHandOverEndsUndoAndLocks(t *testing.T) {
 				t.Errorf("left after the hand-over: %v", files)
 			}
 		}
-		for _, verb := range []Verb{Undo, Edit, Waive} {
-			if err := s.Do(t.Context(), pen, Action{Verb: verb}); !errors.Is(err, ErrLocked) {
+		for _, verb := range []session.Verb{session.Undo, session.Edit, session.Waive} {
+			if err := s.Do(t.Context(), pen, session.Action{Verb: verb}); !errors.Is(err, session.ErrLocked) {
 				t.Errorf("%s on a landed node: %v", verb, err)
 			}
 		}
-		if err := s.Do(t.Context(), pen, Action{Verb: Unlock, Value: "other"}); !errors.Is(err, ErrInvalid) {
+		if err := s.Do(t.Context(), pen, session.Action{Verb: session.Unlock, Value: "other"}); !errors.Is(err, session.ErrInvalid) {
 			t.Errorf("unlocked with a wrong name: %v", err)
 		}
-		must(t, s.Do(t.Context(), pen, Action{Verb: Unlock, Value: "node"}))
-		if err := s.Do(t.Context(), pen, Action{Verb: Undo}); !errors.Is(err, ErrState) {
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Unlock, Value: "node"}))
+		if err := s.Do(t.Context(), pen, session.Action{Verb: session.Undo}); !errors.Is(err, session.ErrState) {
 			t.Errorf("undo after the hand-over: %v", err)
 		}
-		must(t, s.Do(t.Context(), pen, Action{Verb: Edit}))
+		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
 	})
 }
 
 func TestExport(t *testing.T) {
-	each(t, func(t *testing.T, r *rig, s Session) {
-		if _, err := s.Export(t.Context(), ReportText); !errors.Is(err, ErrNotFound) {
+	each(t, func(t *testing.T, r *rig, s session.Session) {
+		if _, err := s.Export(t.Context(), session.ReportText); !errors.Is(err, session.ErrNotFound) {
 			t.Errorf("a report before there is one: %v", err)
 		}
 		pen := take(t, s)
 		const token = "c2VjcmV0LXVzZXI6c2VjcmV0LXdvcmQ="
 		must(t, s.Set(t.Context(), pen, "spec.pullSecret", `{"auths":{"r.example.com":{"auth":"`+token+`"}}}`))
-		answers, err := s.Export(t.Context(), Answers)
+		answers, err := s.Export(t.Context(), session.Answers)
 		must(t, err)
 		if !bytes.Contains(answers, []byte("<set>")) || bytes.Contains(answers, []byte(token)) {
 			t.Errorf("answers:\n%s", answers)
@@ -352,13 +357,13 @@ func TestExport(t *testing.T) {
 			return broken()
 		}
 		r.start(t, s, pen, false)
-		until(t, s, "the failure", inState(HasFailed))
-		inventory, err := s.Export(t.Context(), Inventory)
+		until(t, s, "the failure", inState(view.HasFailed))
+		inventory, err := s.Export(t.Context(), session.Inventory)
 		must(t, err)
 		if !bytes.HasPrefix(inventory, []byte("Machine ")) || !bytes.Contains(inventory, []byte("\nStorage ")) {
 			t.Errorf("inventory:\n%s", inventory)
 		}
-		bundle, err := s.Export(t.Context(), Bundle)
+		bundle, err := s.Export(t.Context(), session.Bundle)
 		must(t, err)
 		plain, err := gzip.NewReader(bytes.NewReader(bundle))
 		must(t, err)
@@ -378,7 +383,7 @@ func TestExport(t *testing.T) {
 }
 
 func TestWarningsStopWhatNobodyWatches(t *testing.T) {
-	each(t, func(t *testing.T, r *rig, s Session) {
+	each(t, func(t *testing.T, r *rig, s session.Session) {
 		pen := take(t, s)
 		r.fill(t, s, pen)
 		must(t, s.Set(t.Context(), pen, "spec.baseDomain", "shop.local")) // a name that only warns
@@ -386,14 +391,14 @@ func TestWarningsStopWhatNobodyWatches(t *testing.T) {
 		if len(review.Warnings) == 0 {
 			t.Fatalf("no warning in %+v", review)
 		}
-		start := Action{Verb: Start, Fingerprint: review.Fingerprint, Unattended: true}
-		if err := s.Do(t.Context(), pen, start); !errors.Is(err, ErrInvalid) {
+		start := session.Action{Verb: session.Start, Fingerprint: review.Fingerprint, Unattended: true}
+		if err := s.Do(t.Context(), pen, start); !errors.Is(err, session.ErrInvalid) {
 			t.Errorf("started over warnings with nobody watching: %v", err)
 		}
 		must(t, s.Set(t.Context(), pen, "spec.policy.keepGoingOnWarnings", "true"))
 		start.Fingerprint = reviewed(t, s, pen).Review.Fingerprint
 		must(t, s.Do(t.Context(), pen, start))
-		until(t, s, "the end", inState(IsDone))
+		until(t, s, "the end", inState(view.IsDone))
 	})
 }
 
@@ -413,7 +418,7 @@ func TestLogReadsLikeText(t *testing.T) {
 }
 
 func TestFoundValueIsKnownToEveryConsole(t *testing.T) {
-	each(t, func(t *testing.T, r *rig, s Session) {
+	each(t, func(t *testing.T, r *rig, s session.Session) {
 		pen := take(t, s)
 		must(t, s.Load(t.Context(), pen, map[string]string{"spec.clusterName": "loaded"}, "file x.yaml"))
 		must(t, s.Set(t.Context(), pen, "spec.clusterName", "typed"))

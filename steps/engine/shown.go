@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"net/http"
 
 	"touchdown/backend/support"
 	"touchdown/steps/idle"
@@ -13,20 +12,4 @@ import (
 func (e *Engine) Shown(ctx context.Context, text string) error {
 	e.shown.Add(idle.Console(ctx), support.Scrub(e.mask.Mask(text))) // and only then cut: half a secret is not known for one
 	return nil
-}
-
-type wireShown struct {
-	Text string `json:"text"`
-}
-
-// Shown implements Session.
-func (c *Client) Shown(ctx context.Context, text string) error {
-	return c.call(ctx, http.MethodPost, "/shown", "", wireShown{Text: text}, nil)
-}
-
-func (s server) shown(w http.ResponseWriter, r *http.Request) {
-	var body wireShown
-	if read(w, r, &body) {
-		answer(w, nil, s.session.Shown(r.Context(), body.Text))
-	}
 }

@@ -15,7 +15,9 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/steps"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 // timeServer is a step that takes its time to judge an answer.
@@ -94,7 +96,7 @@ func onLine(t *testing.T, test func(t *testing.T, r *rig, l *line, pen string)) 
 		pen := take(t, r)
 		must(t, r.Set(t.Context(), pen, "spec.additionalNTPSources", "192.0.2.1"))
 		r.fill(t, r, pen)
-		must(t, r.Do(t.Context(), pen, Action{Verb: Edit}))
+		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
 		time.Sleep(time.Minute)
 		if v := serverView(t, r); len(v.Stale) > 0 || !passed(v) {
 			t.Fatalf("the first look: %+v", v)
@@ -103,14 +105,14 @@ func onLine(t *testing.T, test func(t *testing.T, r *rig, l *line, pen string)) 
 	})
 }
 
-func serverView(t *testing.T, s Session) StepView {
+func serverView(t *testing.T, s session.Session) view.Step {
 	t.Helper()
 	snapshot, err := s.Snapshot(t.Context())
 	must(t, err)
 	return snapshot.Stages[2].Steps[0]
 }
 
-func passed(v StepView) bool {
+func passed(v view.Step) bool {
 	return slices.ContainsFunc(v.Checks, func(c steps.Check) bool { return c.ID == "server" && c.Status == check.Pass })
 }
 
@@ -141,13 +143,13 @@ func TestOldVerdictIsStale(t *testing.T) {
 func TestReviewWaitsForTheLook(t *testing.T) {
 	onLine(t, func(t *testing.T, r *rig, _ *line, pen string) {
 		must(t, r.Set(t.Context(), pen, "spec.additionalNTPSources", "192.0.2.99"))
-		must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
+		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Review}))
 		s, err := r.Snapshot(t.Context())
 		must(t, err)
 		if want := "Server: silent. Check the address."; s.Review == nil || !slices.Contains(message.English(s.Review.Problems), want) {
 			t.Fatalf("the review lacks %q: %+v", want, s.Review)
 		}
-		if err := r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}); !errors.Is(err, ErrInvalid) {
+		if err := r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}); !errors.Is(err, session.ErrInvalid) {
 			t.Errorf("start: %v", err)
 		}
 	})
@@ -158,10 +160,10 @@ func TestReviewOfOneMomentIsRefused(t *testing.T) {
 	onLine(t, func(t *testing.T, r *rig, _ *line, pen string) {
 		must(t, r.Set(t.Context(), pen, "spec.additionalNTPSources", "192.0.2.99"))
 		asked := make(chan error, 1)
-		go func() { asked <- r.Do(t.Context(), pen, Action{Verb: Review}) }()
+		go func() { asked <- r.Do(t.Context(), pen, session.Action{Verb: session.Review}) }()
 		time.Sleep(2 * time.Second)
 		must(t, r.Set(t.Context(), pen, "spec.additionalNTPSources", "192.0.2.1"))
-		if err := <-asked; err != nil && !errors.Is(err, ErrState) {
+		if err := <-asked; err != nil && !errors.Is(err, session.ErrState) {
 			t.Error(err)
 		}
 		s, err := r.Snapshot(t.Context())
@@ -195,16 +197,16 @@ func TestLateLookIsDropped(t *testing.T) {
 // TestLookEndsWithTheStart: a look that runs when the work begins neither judges the work nor clears what it tells.
 func TestLookEndsWithTheStart(t *testing.T) {
 	onLine(t, func(t *testing.T, r *rig, l *line, pen string) {
-		must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
+		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Review}))
 		l.do(func(l *line) { l.deaf, l.down, l.takes = true, true, 5*time.Minute })
-		until(t, r, "a look", func(s *Snapshot) bool { time.Sleep(time.Second); return s.Stages[2].Steps[0].Inspecting })
+		until(t, r, "a look", func(s *view.Snapshot) bool { time.Sleep(time.Second); return s.Stages[2].Steps[0].Inspecting })
 		s, err := r.Snapshot(t.Context())
 		must(t, err)
-		must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}))
+		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
 		time.Sleep(time.Hour)
 		s, err = r.Snapshot(t.Context())
 		must(t, err)
-		if v := s.Stages[2].Steps[0]; s.State != IsDone || len(v.Checks) != 3 || !passed(v) || len(v.Stale) > 0 {
+		if v := s.Stages[2].Steps[0]; s.State != view.IsDone || len(v.Checks) != 3 || !passed(v) || len(v.Stale) > 0 {
 			t.Errorf("the work ended as %s with %+v", s.State, v)
 		}
 	})
@@ -213,12 +215,12 @@ func TestLookEndsWithTheStart(t *testing.T) {
 // TestWhatFailsAfterTheReview keeps the work from starting: nobody has seen it in the review.
 func TestWhatFailsAfterTheReview(t *testing.T) {
 	onLine(t, func(t *testing.T, r *rig, l *line, pen string) {
-		must(t, r.Do(t.Context(), pen, Action{Verb: Review}))
+		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Review}))
 		s, err := r.Snapshot(t.Context())
 		must(t, err)
 		l.do(func(l *line) { l.down = true })
 		time.Sleep(time.Minute)
-		if err := r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: s.Review.Fingerprint}); !errors.Is(err, ErrState) {
+		if err := r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}); !errors.Is(err, session.ErrState) {
 			t.Errorf("start: %v", err)
 		}
 	})

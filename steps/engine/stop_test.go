@@ -15,13 +15,15 @@ import (
 
 	"touchdown/backend"
 	"touchdown/steps"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 // expectStop waits for what a person's stop leads to.
 func expectStop(t *testing.T, f *faulty, at string) {
 	t.Helper()
-	s := until(t, f, "the stop", inState(HasFailed))
+	s := until(t, f, "the stop", inState(view.HasFailed))
 	if s.Problem.Code != "ENG-HALT" || s.Current != at {
 		t.Errorf("problem %+v at %q, want STOPPED at %q", s.Problem, s.Current, at)
 	}
@@ -36,15 +38,15 @@ func TestStopBetweenTwoSteps(t *testing.T) {
 	expectStop(t, f, "light")
 	machineIs(t, f.rig, "shop.example.com", "off", "off")
 	f.makeRoom() // no further stop
-	must(t, f.Do(t.Context(), pen, Action{Verb: Retry}))
-	until(t, f, "the end", inState(IsDone))
+	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+	until(t, f, "the end", inState(view.IsDone))
 
 	f.at(steps.Undone, "lamp", func() { f.core.stopWork(errCancelled) })
-	must(t, f.Do(t.Context(), pen, Action{Verb: Undo}))
+	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
 	expectStop(t, f, "light")
 	machineIs(t, f.rig, "shop.example.com", "on", "off")
-	must(t, f.Do(t.Context(), pen, Action{Verb: Retry}))
-	until(t, f, "everything back", inState(IsUndone))
+	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+	until(t, f, "everything back", inState(view.IsUndone))
 	machineIs(t, f.rig, "factory", "off", "off")
 }
 
@@ -61,15 +63,15 @@ func TestStopOfAnUndoAtWork(t *testing.T) {
 	})
 	pen := take(t, f)
 	f.start(t, f, pen, false)
-	until(t, f, "the end", inState(IsDone))
-	must(t, f.Do(t.Context(), pen, Action{Verb: Undo}))
-	until(t, f, "the lamp's undo", func(s *Snapshot) bool { return len(s.Stages[2].Steps[0].Said) > 0 })
-	must(t, f.Do(t.Context(), pen, Action{Verb: Cancel}))
+	until(t, f, "the end", inState(view.IsDone))
+	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	until(t, f, "the lamp's undo", func(s *view.Snapshot) bool { return len(s.Stages[2].Steps[0].Said) > 0 })
+	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Cancel}))
 	expectStop(t, f, "lamp")
 	machineIs(t, f.rig, "shop.example.com", "on", "on")
 	hang = false
-	must(t, f.Do(t.Context(), pen, Action{Verb: Retry}))
-	until(t, f, "everything back", inState(IsUndone))
+	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+	until(t, f, "everything back", inState(view.IsUndone))
 }
 
 // TestUndoThatFails stops the undo at that step, tells why, and continues there after a retry. A panic is such a failure.
@@ -85,19 +87,19 @@ func TestUndoThatFails(t *testing.T) {
 			})
 			pen := take(t, f)
 			f.start(t, f, pen, false)
-			until(t, f, "the end", inState(IsDone))
-			must(t, f.Do(t.Context(), pen, Action{Verb: Undo}))
-			s := until(t, f, "the failure", inState(HasFailed))
+			until(t, f, "the end", inState(view.IsDone))
+			must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+			s := until(t, f, "the failure", inState(view.HasFailed))
 			if s.Problem.Code != code || s.Current != "lamp" {
 				t.Errorf("problem %+v at %q", s.Problem, s.Current)
 			}
 			machineIs(t, f.rig, "shop.example.com", "on", "on")
-			if err := f.Do(t.Context(), pen, Action{Verb: Skip, Step: "lamp"}); !errors.Is(err, ErrState) {
+			if err := f.Do(t.Context(), pen, session.Action{Verb: session.Skip, Step: "lamp"}); !errors.Is(err, session.ErrState) {
 				t.Errorf("an undo left a step out: %v", err)
 			}
 			broken = false
-			must(t, f.Do(t.Context(), pen, Action{Verb: Retry}))
-			until(t, f, "everything back", inState(IsUndone))
+			must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+			until(t, f, "everything back", inState(view.IsUndone))
 			machineIs(t, f.rig, "factory", "off", "off")
 		})
 	}
@@ -109,21 +111,21 @@ func TestOneUndoAtATime(t *testing.T) {
 	f := newFaulty(t, func(context.Context, steps.Report) error { return broken() })
 	pen := take(t, f)
 	f.start(t, f, pen, false)
-	until(t, f, "the end", inState(IsDone))
-	must(t, f.Do(t.Context(), pen, Action{Verb: Undo}))
-	until(t, f, "the failure", inState(HasFailed))
+	until(t, f, "the end", inState(view.IsDone))
+	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	until(t, f, "the failure", inState(view.HasFailed))
 	f.mu.Lock()
 	recovered := make(chan struct{})
 	f.recovered = recovered
 	f.mu.Unlock()
-	must(t, f.Do(t.Context(), pen, Action{Verb: Retry}))
-	for _, verb := range []Verb{Retry, Undo, Edit} {
-		if err := f.Do(t.Context(), pen, Action{Verb: verb}); !errors.Is(err, ErrState) {
+	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+	for _, verb := range []session.Verb{session.Retry, session.Undo, session.Edit} {
+		if err := f.Do(t.Context(), pen, session.Action{Verb: verb}); !errors.Is(err, session.ErrState) {
 			t.Errorf("%s while an undo is under way: %v", verb, err)
 		}
 	}
 	close(recovered)
-	until(t, f, "the second failure", inState(HasFailed))
+	until(t, f, "the second failure", inState(view.HasFailed))
 	if n := f.seen()["undoing lamp"]; n != 2 {
 		t.Errorf("the lamp's undo began %d times, want 2", n)
 	}
@@ -134,11 +136,11 @@ func TestOriginalsAreGoneBeforeTheUndoIsOver(t *testing.T) {
 	f := newFaulty(t, nil)
 	pen := take(t, f)
 	f.start(t, f, pen, false)
-	until(t, f, "the end", inState(IsDone))
+	until(t, f, "the end", inState(view.IsDone))
 	left := []string{"not looked"}
 	f.at(steps.Undone, "", func() { left, _ = filepath.Glob(filepath.Join(f.dir, "saved", "*", "*")) })
-	must(t, f.Do(t.Context(), pen, Action{Verb: Undo}))
-	until(t, f, "everything back", inState(IsUndone))
+	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	until(t, f, "everything back", inState(view.IsUndone))
 	if len(left) > 0 {
 		t.Errorf("when the undo was over there was still %q", left)
 	}
@@ -150,21 +152,21 @@ func TestOriginalsThatCannotBeWiped(t *testing.T) {
 	f := newFaulty(t, nil)
 	pen := take(t, f)
 	f.start(t, f, pen, false)
-	until(t, f, "the end", inState(IsDone))
+	until(t, f, "the end", inState(view.IsDone))
 	saved := filepath.Join(f.dir, "saved", "lamp")
 	deepFolder(t, saved)
-	must(t, f.Do(t.Context(), pen, Action{Verb: Undo}))
-	until(t, f, "everything back", inState(IsUndone))
+	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	until(t, f, "everything back", inState(view.IsUndone))
 	machineIs(t, f.rig, "factory", "off", "off")
-	must(t, f.Do(t.Context(), pen, Action{Verb: Edit}))
+	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
 	review := f.fill(t, pen).Review
-	start := Action{Verb: Start, Fingerprint: review.Fingerprint}
+	start := session.Action{Verb: session.Start, Fingerprint: review.Fingerprint}
 	if err := f.Do(t.Context(), pen, start); err == nil || !strings.Contains(err.Error(), "wiping") {
 		t.Errorf("started beside old originals: %v", err)
 	}
 	must(t, os.RemoveAll(saved))
 	must(t, f.Do(t.Context(), pen, start))
-	until(t, f, "the end", inState(IsDone))
+	until(t, f, "the end", inState(view.IsDone))
 }
 
 // TestRebootThatCannotBe: the step fails with a reason, and a retry asks for the reboot again.
@@ -175,12 +177,12 @@ func TestRebootThatCannotBe(t *testing.T) {
 		f.host.On("systemctl reboot", "Call to Reboot failed: Access denied\n", errors.New("exit status 1"))
 		pen := take(t, f)
 		f.start(t, f, pen, false)
-		s := until(t, f, "the failure", inState(HasFailed))
+		s := until(t, f, "the failure", inState(view.HasFailed))
 		if s.Problem.Code != "PWR-ERR" || !slices.Equal(s.Problem.Output, []string{"Call to Reboot failed: Access denied"}) {
 			t.Errorf("problem %+v", s.Problem)
 		}
-		must(t, f.Do(t.Context(), pen, Action{Verb: Retry}))
-		until(t, f, "the second try", func(s *Snapshot) bool { return s.State == HasFailed && len(f.host.Calls()) == 2 })
+		must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+		until(t, f, "the second try", func(s *view.Snapshot) bool { return s.State == view.HasFailed && len(f.host.Calls()) == 2 })
 	})
 	t.Run("the boot cannot be told from the next one", func(t *testing.T) {
 		f := newFaulty(t, nil)
@@ -189,7 +191,7 @@ func TestRebootThatCannotBe(t *testing.T) {
 			return steps.Reboot(message.T("new kernel arguments"))
 		}
 		f.start(t, f, take(t, f), false)
-		s := until(t, f, "the failure", inState(HasFailed))
+		s := until(t, f, "the failure", inState(view.HasFailed))
 		if !strings.Contains(s.Problem.Detail.String(), "boot id") {
 			t.Errorf("problem %+v", s.Problem)
 		}
@@ -205,7 +207,7 @@ func TestCloseWhileAStepRecovers(t *testing.T) {
 	r.openTrying(t)
 	r.w.setFail("light", broken())
 	r.start(t, r, take(t, r), false)
-	until(t, r, "the failure", inState(HasFailed))
+	until(t, r, "the failure", inState(view.HasFailed))
 	must(t, r.Close())
 	waiting := make(chan struct{})
 	r.w.hangRecover = waiting
@@ -240,7 +242,7 @@ func TestNoWatchdog(t *testing.T) {
 		r.startUnder(t, take(t, r), 0)
 		time.Sleep(101 * time.Hour)
 		synctest.Wait()
-		if s := until(t, r, "the end", func(s *Snapshot) bool { return s.State == IsDone || s.State == HasFailed }); s.State != IsDone {
+		if s := until(t, r, "the end", func(s *view.Snapshot) bool { return s.State == view.IsDone || s.State == view.HasFailed }); s.State != view.IsDone {
 			t.Errorf("problem %+v", s.Problem)
 		}
 	})
@@ -273,10 +275,10 @@ func TestAnswerThatBecameNeedless(t *testing.T) {
 	}
 	r := newRig(t, w)
 	pen := take(t, r)
-	until(t, r, "the form", inState(Collecting))
+	until(t, r, "the form", inState(view.Collecting))
 	must(t, r.Set(t.Context(), pen, "metadata.name", "typed"))
 	r.start(t, r, pen, false)
-	s := until(t, r, "the end", inState(IsDone))
+	s := until(t, r, "the end", inState(view.IsDone))
 	if f := field(s, "metadata.name"); f.Value != "typed" || saw != "" {
 		t.Errorf("the field holds %q, the step got %q", f.Value, saw)
 	}

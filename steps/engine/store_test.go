@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"touchdown/backend/problem"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 func newStore(t *testing.T) *store {
@@ -47,7 +49,7 @@ func TestStateFolderWithOtherThingsInIt(t *testing.T) {
 			must(t, os.RemoveAll(path))
 			must(t, syscall.Mkfifo(path, 0o600))
 			r.open(t)
-			s := until(t, r, "the form", inState(Collecting))
+			s := until(t, r, "the form", inState(view.Collecting))
 			if part != "lock" && len(s.Notices) != 1 || field(s, "spec.clusterName").Value != "shop" {
 				t.Errorf("notices %q, name %q", s.Notices, field(s, "spec.clusterName").Value)
 			}
@@ -56,7 +58,7 @@ func TestStateFolderWithOtherThingsInIt(t *testing.T) {
 			}
 			must(t, r.Set(t.Context(), take(t, r), "spec.pullSecret", registryPull))
 			r.reopen(t)
-			if s := until(t, r, "the form", inState(Collecting)); len(s.Notices) > 0 {
+			if s := until(t, r, "the form", inState(view.Collecting)); len(s.Notices) > 0 {
 				t.Errorf("told again: %q", s.Notices)
 			}
 		})
@@ -116,7 +118,7 @@ func TestDraftThatCannotBeRead(t *testing.T) {
 			must(t, r.Close())
 			spoil(filepath.Join(r.dir, "site.yaml"))
 			r.open(t)
-			s := until(t, r, "the form", inState(Collecting))
+			s := until(t, r, "the form", inState(view.Collecting))
 			if len(s.Notices) != 1 || !strings.Contains(s.Notices[0].String(), "site.yaml") || field(s, "spec.clusterName").Value != "" || !field(s, "spec.pullSecret").SecretSet {
 				t.Errorf("notices %q, name %q, secret set %t", s.Notices, field(s, "spec.clusterName").Value, field(s, "spec.pullSecret").SecretSet)
 			}
@@ -134,12 +136,12 @@ func TestDraftThatWouldNotBeReadAgain(t *testing.T) {
 	pen := take(t, r)
 	var err error
 	for _, path := range []string{"spec.apiCert.cert", "spec.ingressCert.cert", "spec.ingressCert.ca", "spec.additionalTrustBundle", "spec.networkConfig", "spec.apiCert.ca"} {
-		if err = r.Set(t.Context(), pen, path, strings.Repeat("aaaaaaaaa\n", 25<<10)); errors.Is(err, ErrInvalid) {
+		if err = r.Set(t.Context(), pen, path, strings.Repeat("aaaaaaaaa\n", 25<<10)); errors.Is(err, session.ErrInvalid) {
 			break
 		}
 	}
 	r.reopen(t)
-	s := until(t, r, "the form", inState(Collecting))
+	s := until(t, r, "the form", inState(view.Collecting))
 	if len(s.Notices) > 0 {
 		t.Errorf("notices %q; the last answer was taken with %v", s.Notices, err)
 	}
@@ -184,17 +186,17 @@ func TestOriginalThatCannotBeSaved(t *testing.T) {
 func TestHandOverThatCannotBeWiped(t *testing.T) {
 	r := newRig(t, newWorld())
 	r.start(t, r, take(t, r), false)
-	until(t, r, "the end", inState(IsDone))
+	until(t, r, "the end", inState(view.IsDone))
 	must(t, r.emit(handOverEvent("")))
 	deepFolder(t, filepath.Join(r.dir, "saved", "light"))
 	r.reopen(t)
-	s := until(t, r, "the end", inState(IsDone))
+	s := until(t, r, "the end", inState(view.IsDone))
 	if !s.Locked || len(s.Notices) != 1 || !strings.Contains(s.Notices[0].String(), r.dir) {
 		t.Errorf("locked %t, notices %q", s.Locked, s.Notices)
 	}
 	must(t, os.RemoveAll(filepath.Join(r.dir, "saved", "light")))
 	r.reopen(t)
-	if s := until(t, r, "the end", inState(IsDone)); len(s.Notices) > 0 {
+	if s := until(t, r, "the end", inState(view.IsDone)); len(s.Notices) > 0 {
 		t.Errorf("notices %q", s.Notices)
 	}
 }

@@ -6,12 +6,13 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 // judged is what the rules of the site config say of all answers, for what a list of stages needs.
 func judged(list string, cfg *site.Config, now time.Time) (errs, warnings site.Errors) {
 	errs, warnings = cfg.Validate(now)
-	if list == ListFactory { // a node on the bench line has no site yet
+	if list == view.ListFactory { // a node on the bench line has no site yet
 		errs, warnings = errs.Below("spec.policy"), warnings.Below("spec.policy")
 	}
 	return errs, warnings

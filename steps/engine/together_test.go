@@ -7,6 +7,7 @@ import (
 
 	"touchdown/steps"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 // besideField is what stands beside a field after the answers were given, in the order they have on the page.
@@ -29,7 +30,7 @@ func besideField(t *testing.T, path string, answers []string) string {
 					if problem := d.view(f).Problem.String(); problem != "" {
 						return problem
 					}
-					return judgeTogether(d, ListSite, time.Unix(1790000000, 0))[path].String()
+					return judgeTogether(d, view.ListSite, time.Unix(1790000000, 0))[path].String()
 				}
 			}
 		}
@@ -142,7 +143,7 @@ func TestTogetherIsJudgedAgain(t *testing.T) {
 	d := newDraft(t)
 	d.list = func(cfg *site.Config) []steps.Stage { return steps.Site(cfg, steps.Wiring{}) }
 	const v4 = "spec.network.ipv4."
-	said := func() string { return judgeTogether(d, ListSite, time.Unix(1790000000, 0))[v4+"gateway"].String() }
+	said := func() string { return judgeTogether(d, view.ListSite, time.Unix(1790000000, 0))[v4+"gateway"].String() }
 	for i, c := range []struct{ path, value string }{
 		{v4 + "method", "static"}, {v4 + "address", "198.51.100.10"}, {v4 + "prefixLength", "24"}, {v4 + "gateway", "198.51.100.1"},
 		{v4 + "prefixLength", "30"}, {v4 + "prefixLength", "24"}, {v4 + "address", "203.0.113.7"}, {v4 + "method", "dhcp"},

@@ -9,7 +9,9 @@ import (
 	"touchdown/backend/media"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
+	"touchdown/steps/session"
 	"touchdown/steps/unattended"
+	"touchdown/steps/view"
 )
 
 // mediumStep is the step in whose name it is told how the landing began: its page offers the answers of media.
@@ -177,9 +179,10 @@ func reason(err error) message.Text {
 		return message.F("%s %s (%s)", p.Summary, p.Fix, p.Code)
 	}
 	return message.Detail(err).Map(func(text string) string {
-		for _, kind := range []error{ErrState, ErrInvalid, ErrNoPen, ErrPenHeld} { // for programs
+		for _, kind := range []error{session.ErrState, session.ErrInvalid, session.ErrNoPen, session.ErrPenHeld} { // for programs
 			text = strings.TrimPrefix(text, kind.Error()+": ")
 		}
+
 		return text
 	})
 }
@@ -194,7 +197,7 @@ func (e *lander) sayOfMedia(texts []message.Text) {
 		now[fmt.Sprintf(name+"%03d", i)] = text
 	}
 	changed := false
-	if _, said := e.core.notices[startedBy]; said && !underWay(e.core.job.state) && e.core.job.state != HasFailed {
+	if _, said := e.core.notices[startedBy]; said && !underWay(e.core.job.state) && e.core.job.state != view.HasFailed {
 		delete(e.core.notices, startedBy)
 		changed = true
 	}

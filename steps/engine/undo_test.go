@@ -14,6 +14,8 @@ import (
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/layout"
 	"touchdown/steps"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // watched is a step that looks at what was reached, as the health step does: it has nothing to put back.
@@ -40,7 +42,7 @@ func (s *held) Undo(ctx context.Context, node *backend.Node, report steps.Report
 }
 
 // ofTheWay is what a snapshot still shows of the way forward.
-func ofTheWay(s *Snapshot) []string {
+func ofTheWay(s *view.Snapshot) []string {
 	var left []string
 	for _, stage := range s.Stages {
 		for _, step := range stage.Steps {
@@ -55,7 +57,7 @@ func ofTheWay(s *Snapshot) []string {
 			if step.Progress != nil {
 				left = append(left, "progress of "+step.ID)
 			}
-			if s.State == IsUndone && step.Status != StepUndone && (step.Status != Pending || step.Seconds != 0) {
+			if s.State == view.IsUndone && step.Status != view.StepUndone && (step.Status != view.Pending || step.Seconds != 0) {
 				left = append(left, step.ID+" is "+string(step.Status))
 			}
 		}
@@ -76,24 +78,24 @@ func TestUndoShowsNothingOfTheWayForward(t *testing.T) {
 	w.more = []steps.Stage{{ID: "more", Title: message.T("More"), Steps: []steps.Step{&held{on, hold}, watched{}}}}
 	r := newRig(t, w)
 	pen := take(t, r)
-	until(t, r, "the form", inState(Collecting))
+	until(t, r, "the form", inState(view.Collecting))
 	must(t, r.Set(t.Context(), pen, "spec.clusterName", "shop"))
 	must(t, r.Set(t.Context(), pen, "spec.baseDomain", "example.com"))
-	must(t, r.Do(t.Context(), pen, Action{Verb: Inspect}))
-	must(t, r.Do(t.Context(), pen, Action{Verb: Waive, Step: "names", Check: "cable", By: "me", Reason: "it comes later"}))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Inspect}))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Waive, Step: "names", Check: "cable", By: "me", Reason: "it comes later"}))
 	review := reviewed(t, r, pen).Review
 	w.setFail("light", broken())
-	must(t, r.Do(t.Context(), pen, Action{Verb: Start, Fingerprint: review.Fingerprint}))
-	until(t, r, "the failure", inState(HasFailed))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: review.Fingerprint}))
+	until(t, r, "the failure", inState(view.HasFailed))
 	w.setFail("light", nil)
-	must(t, r.Do(t.Context(), pen, Action{Verb: Retry}))
-	done := until(t, r, "the end", inState(IsDone))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+	done := until(t, r, "the end", inState(view.IsDone))
 	if left := ofTheWay(done); len(left) < 5 {
 		t.Fatalf("the work left only %q", left)
 	}
 
-	must(t, r.Do(t.Context(), pen, Action{Verb: Undo}))
-	undoing := until(t, r, "the undo", func(s *Snapshot) bool { return s.Current == "lamp" && len(s.Stages[2].Steps[0].Said) > 0 })
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	undoing := until(t, r, "the undo", func(s *view.Snapshot) bool { return s.Current == "lamp" && len(s.Stages[2].Steps[0].Said) > 0 })
 	if left := ofTheWay(undoing); len(left) > 0 {
 		t.Errorf("during the undo: %q", left)
 	}
@@ -104,20 +106,20 @@ func TestUndoShowsNothingOfTheWayForward(t *testing.T) {
 	}
 	close(hold)
 	for range 2 { // live, and by the journal
-		if left := ofTheWay(until(t, r, "everything back", inState(IsUndone))); len(left) > 0 {
+		if left := ofTheWay(until(t, r, "everything back", inState(view.IsUndone))); len(left) > 0 {
 			t.Errorf("put back: %q", left)
 		}
 		r.reopen(t)
 	}
 
 	pen = take(t, r)
-	must(t, r.Do(t.Context(), pen, Action{Verb: Edit}))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
 	next, err := r.Snapshot(t.Context())
 	must(t, err)
 	if first := next.Stages[0].Steps[0]; !first.Inspecting && len(first.Checks) == 0 {
 		t.Error("the first page has neither checks nor a look that would bring them")
 	}
-	until(t, r, "the next form", func(s *Snapshot) bool {
+	until(t, r, "the next form", func(s *view.Snapshot) bool {
 		checks := s.Stages[0].Steps[0].Checks
 		return len(checks) == 1 && checks[0].Status == check.Waived && checks[0].Waiver.By == "me"
 	})
@@ -129,9 +131,9 @@ func TestUndoAfterAFailureTellsWhy(t *testing.T) {
 	r.w.setFail("light", broken())
 	pen := take(t, r)
 	r.start(t, r, pen, false)
-	until(t, r, "the failure", inState(HasFailed))
-	must(t, r.Do(t.Context(), pen, Action{Verb: Undo}))
-	if s := until(t, r, "everything back", inState(IsUndone)); len(s.Met) != 1 {
+	until(t, r, "the failure", inState(view.HasFailed))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	if s := until(t, r, "everything back", inState(view.IsUndone)); len(s.Met) != 1 {
 		t.Errorf("the failure that led to the undo is %q", s.Met)
 	}
 }
@@ -158,17 +160,17 @@ func TestUndoIsPrepared(t *testing.T) {
 	r := newRig(t, w)
 	pen := take(t, r)
 	r.start(t, r, pen, false)
-	until(t, r, "the end", inState(IsDone))
-	must(t, r.Do(t.Context(), pen, Action{Verb: Undo}))
-	if s := until(t, r, "the failure", inState(HasFailed)); s.Current != "lamp" || w.get("light") != "on" || w.get("lamp") != "on" {
+	until(t, r, "the end", inState(view.IsDone))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	if s := until(t, r, "the failure", inState(view.HasFailed)); s.Current != "lamp" || w.get("light") != "on" || w.get("lamp") != "on" {
 		t.Errorf("it failed at %s, the light is %s", s.Current, w.get("light"))
 	}
-	must(t, r.Do(t.Context(), pen, Action{Verb: Retry}))
-	s := until(t, r, "everything back", inState(IsUndone))
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+	s := until(t, r, "everything back", inState(view.IsUndone))
 	if len(first.tries) != 2 || first.tries[1] != "on" || w.get("lamp") == "on" {
 		t.Errorf("tries %q, the lamp is %s", first.tries, w.get("lamp"))
 	}
-	if v := s.Stages[2].Steps[0]; v.Status != StepUndone {
+	if v := s.Stages[2].Steps[0]; v.Status != view.StepUndone {
 		t.Errorf("the step is %s", v.Status)
 	}
 }
@@ -186,11 +188,11 @@ func TestUndoForgetsTheMonitor(t *testing.T) {
 	r.w.setFail("light", broken())
 	pen := take(t, r)
 	r.start(t, r, pen, false)
-	until(t, r, "the failure", inState(HasFailed))
+	until(t, r, "the failure", inState(view.HasFailed))
 	must(t, o.Outbox.Aim(delivery.Target{URL: "https://127.0.0.1:1", Token: "secret"}))
 	must(t, o.Outbox.Post(delivery.Item{Kind: delivery.Fault, Body: []byte("{}")}))
-	must(t, r.Do(t.Context(), pen, Action{Verb: Undo}))
-	if s := until(t, r, "everything back", inState(IsUndone)); s.Monitor.String() != "" || o.Outbox.Target() != (delivery.Target{}) {
+	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	if s := until(t, r, "everything back", inState(view.IsUndone)); s.Monitor.String() != "" || o.Outbox.Target() != (delivery.Target{}) {
 		t.Errorf("the monitor is still known: %q", s.Monitor)
 	}
 	left, err := filepath.Glob(r.host.Path(layout.Outbox) + "/*")

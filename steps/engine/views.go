@@ -10,10 +10,11 @@ import (
 
 	"touchdown/backend/report"
 	"touchdown/steps"
+	"touchdown/steps/view"
 )
 
 // Snapshot implements Session.
-func (e *Engine) Snapshot(ctx context.Context) (*Snapshot, error) {
+func (e *Engine) Snapshot(ctx context.Context) (*view.Snapshot, error) {
 	machine, lock := append(idleNotice(e), e.o.notices()...), e.idle.View(ctx) // both read files, so nobody else waits for it
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -26,19 +27,19 @@ func (e *Engine) Snapshot(ctx context.Context) (*Snapshot, error) {
 }
 
 // snapshot is everything a console shows. The sentences about the machine come from Options.Notices.
-func (c *core) snapshot(machine []message.Text) *Snapshot {
+func (c *core) snapshot(machine []message.Text) *view.Snapshot {
 	j, now := c.job, c.recorder.now()
-	s := &Snapshot{
+	s := &view.Snapshot{
 		Seq: c.recorder.seq, Version: c.o.Version, Hostname: c.hostname, Serial: c.serial,
-		Life: c.life(), List: cmp.Or(c.o.List, ListSite), Locked: c.locked(), HandedOver: j.handedOver, Cluster: c.draft.site.Domain(), State: c.state(), Now: now,
+		Life: c.life(), List: cmp.Or(c.o.List, view.ListSite), Locked: c.locked(), HandedOver: j.handedOver, Cluster: c.draft.site.Domain(), State: c.state(), Now: now,
 		Started: j.started, Ended: j.ended, Worked: j.time.until(now).Seconds(), Current: j.current, Resumed: c.resumed,
-		Review: c.draft.review, Question: c.question.view(j.question), Problem: j.problem, Met: slices.Clone(j.met),
+		Review: c.draft.review.shown(), Question: c.question.view(j.question), Problem: j.problem, Met: slices.Clone(j.met),
 		Notices: c.notes(machine), Pen: c.control.view(), Volumes: c.draft.volumes, Starts: starting(c), Live: c.live,
 	}
 	s.Left, s.Late = j.left(now)
 	asks, closed := map[string]string{}, map[string]string{} // which stage asks for a path, and which of the advanced ones
 	for _, stage := range c.draft.stages() {
-		view, here := StageView{ID: stage.ID, Title: stage.Title, Advanced: stage.Advanced}, asks
+		view, here := view.Stage{ID: stage.ID, Title: stage.Title, Advanced: stage.Advanced}, asks
 		if stage.Advanced {
 			here = closed
 		}
@@ -79,7 +80,7 @@ func (c *core) reportJob(machine []message.Text) report.Job {
 		for _, step := range stage.Steps {
 			s := c.job.step(step.ID())
 			js := report.JobStep{Step: report.Step{ID: step.ID(), Title: step.Title().String(), Seconds: s.seconds}, Checks: slices.Clone(s.checks)}
-			if s.status == StepDone || s.status == StepSkip || s.status == StepFailed {
+			if s.status == view.StepDone || s.status == view.StepSkip || s.status == view.StepFailed {
 				js.Outcome = string(s.status)
 			}
 			out.Steps = append(out.Steps, js)
@@ -98,14 +99,14 @@ func firstAsked(asks map[string]string, paths []string) string {
 	return ""
 }
 
-func (c *core) stepView(step steps.Step) StepView {
+func (c *core) stepView(step steps.Step) view.Step {
 	s := c.job.step(step.ID())
-	v := StepView{
+	v := view.Step{
 		ID: step.ID(), Title: step.Title(), Status: s.status, Inspecting: c.inspector.shows(step), Stale: c.inspector.staleChecks(step),
 		Skip: s.skip, Checks: slices.Clone(s.checks), Said: slices.Clone(s.said),
 		Started: s.started, Seconds: s.seconds,
 	}
-	if s.status == Running && c.job.current == v.ID {
+	if s.status == view.Running && c.job.current == v.ID {
 		v.Waited, v.Moved, v.Rate = c.job.time.waited.Seconds(), s.moved, s.rate()
 	}
 	if skipper, ok := step.(steps.Skipper); ok && v.Skip.String() == "" {
@@ -116,11 +117,11 @@ func (c *core) stepView(step steps.Step) StepView {
 		v.Progress = &p
 	}
 	_, undoer := step.(steps.Undoer)
-	v.Undo = undoer && (s.touched || s.status == StepUndone)
+	v.Undo = undoer && (s.touched || s.status == view.StepUndone)
 	for _, f := range steps.FieldsOf(step) {
 		field := c.draft.view(f)
 		field.Files = takesFile(c.o, f)
-		if field.Visible && field.Problem.String() == "" && c.job.state == Collecting {
+		if field.Visible && field.Problem.String() == "" && c.job.state == view.Collecting {
 			field.Together = judgeTogether(c.draft, c.o.List, c.recorder.now())[f.Path]
 		}
 		v.Fields = append(v.Fields, field)

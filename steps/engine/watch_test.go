@@ -12,6 +12,7 @@ import (
 	"touchdown/backend/report"
 	"touchdown/steps"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 // TestConsoleThatIsFarBehind starts at the oldest event that is kept, and one that has seen all waits for the next.
@@ -62,7 +63,7 @@ func TestStepSeesTheJob(t *testing.T) {
 	defer e.Close()
 	r.start(t, r, take(t, r), false)
 	job := <-seen
-	s := until(t, r, "the end", inState(IsDone))
+	s := until(t, r, "the end", inState(view.IsDone))
 	var outcomes []string
 	for _, step := range job.Steps {
 		outcomes = append(outcomes, step.ID+" "+step.Outcome)

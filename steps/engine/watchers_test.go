@@ -9,6 +9,7 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/steps"
+	"touchdown/steps/view"
 	"touchdown/test/wait"
 )
 
@@ -20,7 +21,7 @@ func TestDeadlinePassesWhileClientsComeAndGo(t *testing.T) {
 		asking(r, 60)
 		pen := take(t, r)
 		r.start(t, r, pen, false)
-		until(t, r, "the question", inState(InQuestion))
+		until(t, r, "the question", inState(view.InQuestion))
 		began := time.Now()
 		for time.Since(began) < 10*time.Minute && r.w.get("answer") == "" {
 			ctx, leave := context.WithTimeout(t.Context(), time.Second)
@@ -49,7 +50,7 @@ func TestNoticesAreAskedOutsideTheLock(t *testing.T) {
 	e, err := Open(o)
 	must(t, err)
 	defer e.Close()
-	told := make(chan *Snapshot, 1)
+	told := make(chan *view.Snapshot, 1)
 	go func() {
 		s, _ := e.Snapshot(context.Background())
 		told <- s

@@ -11,6 +11,8 @@ import (
 
 	"touchdown/backend"
 	"touchdown/steps"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
 
 // TestWorkTimeCountsNoIdleTime: a question, a failure that waits for a person, a stopped engine and the time until the hand-over
@@ -38,7 +40,7 @@ func TestWorkTimeCountsNoIdleTime(t *testing.T) {
 			}
 			return ask(ctx, node, report)
 		}
-		worked := func(what string, s *Snapshot, want, step float64) {
+		worked := func(what string, s *view.Snapshot, want, step float64) {
 			t.Helper()
 			if math.Abs(s.Worked-want) > 1 {
 				t.Errorf("%s: the work took %.1f s, want %.0f", what, s.Worked, want)
@@ -52,19 +54,19 @@ func TestWorkTimeCountsNoIdleTime(t *testing.T) {
 		r.w.setFail("light", broken())
 		pen := take(t, r)
 		r.start(t, r, pen, false)
-		until(t, r, "work", func(s *Snapshot) bool { return s.Current == "light" })
+		until(t, r, "work", func(s *view.Snapshot) bool { return s.Current == "light" })
 		time.Sleep(31 * time.Second)
-		until(t, r, "the question", inState(InQuestion))
+		until(t, r, "the question", inState(view.InQuestion))
 		idle()
-		worked("in the question", until(t, r, "the question", inState(InQuestion)), 90, 0)
-		must(t, r.Do(t.Context(), pen, Action{Verb: Reply, Question: "keep", Value: "yes"}))
-		until(t, r, "the failure", inState(HasFailed))
+		worked("in the question", until(t, r, "the question", inState(view.InQuestion)), 90, 0)
+		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Reply, Question: "keep", Value: "yes"}))
+		until(t, r, "the failure", inState(view.HasFailed))
 		idle()
-		worked("failed", until(t, r, "the failure", inState(HasFailed)), 90, 30)
+		worked("failed", until(t, r, "the failure", inState(view.HasFailed)), 90, 30)
 
 		close(hold)
 		pen = take(t, r)
-		must(t, r.Do(t.Context(), pen, Action{Verb: Retry}))
+		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
 		time.Sleep(110 * time.Second) // a minute, 30 s, 20 s; the last of them is lost with the engine
 		must(t, r.Close())
 		idle()
@@ -74,20 +76,20 @@ func TestWorkTimeCountsNoIdleTime(t *testing.T) {
 		r.w.mu.Unlock()
 		r.open(t)
 		time.Sleep(61 * time.Second)
-		done := until(t, r, "the end", inState(IsDone))
+		done := until(t, r, "the end", inState(view.IsDone))
 		worked("landed", done, 90+90+60, 30+30)
 
 		idle()
 		pen = take(t, r)
-		must(t, r.Do(t.Context(), pen, Action{Verb: HandOver}))
-		handed := until(t, r, "the lock", func(s *Snapshot) bool { return s.Locked })
+		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.HandOver}))
+		handed := until(t, r, "the lock", func(s *view.Snapshot) bool { return s.Locked })
 		worked("handed over", handed, 90+90+60, 30+30)
 		if !handed.Ended.Equal(done.Ended) {
 			t.Errorf("the hand-over moved the end of the work from %v to %v", done.Ended, handed.Ended)
 		}
 		must(t, r.Close())
 		r.open(t)
-		worked("after a restart", until(t, r, "the lock", func(s *Snapshot) bool { return s.Locked }), 90+90+60, 30+30)
+		worked("after a restart", until(t, r, "the lock", func(s *view.Snapshot) bool { return s.Locked }), 90+90+60, 30+30)
 	})
 }
 

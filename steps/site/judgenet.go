@@ -2,7 +2,6 @@ package site
 
 import (
 	"net/netip"
-	"slices"
 	"strings"
 
 	"touchdown/backend/message"
@@ -101,11 +100,17 @@ func (v *judge) gateway(path string, f Family, subnet netip.Prefix) {
 	switch what := reserved(gateway, subnet); {
 	case !subnet.Contains(gateway):
 		v.fail(path, fault(message.T("check gateway, address and prefix length"), message.F("is %s, outside of the node's subnet %s", f.Gateway, subnet)))
-	case gateway.String() == f.Address:
+	case sameAs(gateway, f.Address):
 		v.fail(path, fault(message.T("write the address of the site's router"), message.T("is the node's own address")))
 	case what.String() != "":
 		v.fail(path, fault(message.T("write the address of the site's router"), message.F("is %s, %s of the subnet %s", f.Gateway, what, subnet)))
 	}
+}
+
+// sameAs tells whether a text is an address, however it is written: 2001:DB8:0::1 is 2001:db8::1.
+func sameAs(addr netip.Addr, text string) bool {
+	other, err := netip.ParseAddr(text)
+	return err == nil && addr == other
 }
 
 // beyond tells whether an address can only be reached by a gateway that is not there.
@@ -172,7 +177,7 @@ func (v *judge) nameServers(n Network) {
 		}
 		switch {
 		case err != nil:
-		case slices.Contains([]string{n.IPv4.Address, n.IPv6.Address}, server):
+		case sameAs(addr, n.IPv4.Address) || sameAs(addr, n.IPv6.Address):
 			v.fail(path, fault(message.T("write the site's name server"), message.F("has %s, the node's own address", server)))
 		case family.Method == Disabled:
 			v.fail(path, fault(message.T("write one of the other family"), message.F("has %s, which cannot be reached: %s is disabled", server, name)))

@@ -55,6 +55,14 @@ func TestNetworkTogether(t *testing.T) {
 		{"subnet of two", network("ipv4.address", "198.51.100.0", "ipv4.gateway", "198.51.100.1", "ipv4.prefixLength", "31"), "", ""},
 		{"single IPv6 address", but("ipv6.method", "static", "ipv6.address", "2001:db8::7", "ipv6.prefixLength", "128", "ipv6.gateway", "fe80::1", "dnsServers", "2001:db8::53"), "", ""},
 		{
+			"gateway is the node, written otherwise", but("ipv4.method", "dhcp", "ipv6.method", "static", "ipv6.address", "2001:DB8:0::7", "ipv6.prefixLength", "64", "ipv6.gateway", "2001:db8::7"),
+			"spec.network.ipv6.gateway: is the node's own address; write the address of the site's router", "",
+		},
+		{
+			"name server is the node, written otherwise", but("ipv6.method", "static", "ipv6.address", "2001:DB8:0::7", "ipv6.prefixLength", "64", "dnsServers", "2001:db8::7"),
+			"spec.network.dnsServers: has 2001:db8::7, the node's own address; write the site's name server", "",
+		},
+		{
 			"every name leads to the node", network("dnsSearch", "example.com, apps.a.b"),
 			"spec.network.dnsSearch: has \"apps.a.b\": every name below it leads to this node, so that pods would find nothing else; remove it", "",
 		},

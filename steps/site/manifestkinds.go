@@ -22,6 +22,8 @@ var (
 var (
 	deniedChanges = message.T("it can refuse or alter what the cluster's own components write, so that the cluster does not start again")
 	deniedCut     = message.T("it can cut the cluster's own components off from each other")
+	deniedStart   = message.T("it can keep the cluster's own pods from starting again")
+	deniedLogin   = message.T("it replaces the way to log in that the landing hands over")
 )
 
 // deniedKinds are groups and kinds ("" stands for all of a group) that would take the node or the cluster out of the landing's hands.
@@ -38,6 +40,7 @@ var deniedKinds = []struct {
 	{"nodemaintenance.medik8s.io", nil, deniedReboot},
 	{"self-node-remediation.medik8s.io", nil, deniedReboot},
 	{"fence-agents-remediation.medik8s.io", nil, deniedReboot},
+	{"kataconfiguration.openshift.io", nil, deniedReboot},
 	{"sriovnetwork.openshift.io", []string{"SriovNetworkNodePolicy", "SriovNetworkPoolConfig"}, deniedReboot},
 	{"nmstate.io", nil, deniedNetwork},
 	{"k8s.ovn.org", []string{"AdminPolicyBasedExternalRoute", "EgressIP", "EgressService"}, deniedNetwork},
@@ -49,8 +52,10 @@ var deniedKinds = []struct {
 	{"operator.openshift.io", nil, deniedOwned},
 	{"config.openshift.io", []string{
 		"APIServer", "ClusterImagePolicy", "ClusterOperator", "ClusterVersion", "DNS", "FeatureGate", "Image", "ImageDigestMirrorSet",
-		"ImageTagMirrorSet", "Infrastructure", "Ingress", "Network", "Node", "OperatorHub", "Proxy",
+		"ImagePolicy", "ImageTagMirrorSet", "Infrastructure", "Ingress", "Network", "Node", "OperatorHub", "Proxy",
 	}, deniedOwned},
+	{"config.openshift.io", []string{"Scheduler"}, deniedStart},
+	{"config.openshift.io", []string{"Authentication"}, deniedLogin},
 	{"certificates.k8s.io", nil, deniedOwned},
 	{"", []string{"Node"}, deniedOwned},
 }
@@ -86,7 +91,7 @@ func denied(m Manifest) (message.Text, bool) {
 		}
 	}
 	in := m.Namespace()
-	if group == "" && m.Kind() == "Namespace" {
+	if group == "" && m.Kind() == "Namespace" || group == "project.openshift.io" { // the same, by another name
 		in = m.Name()
 	}
 	switch {
@@ -98,6 +103,10 @@ func denied(m Manifest) (message.Text, bool) {
 		return deniedChanges, true
 	case group == "admissionregistration.k8s.io" && holdsUp(m):
 		return deniedWebhook, true
+	case group == "security.openshift.io" && takesOver(m):
+		return deniedStart, true
+	case group == "compliance.openshift.io" && remedies(m):
+		return deniedReboot, true
 	}
 	if m.Namespace() == "openshift-config" && (slices.Contains([]string{"pull-secret", "user-ca-bundle", "admin-kubeconfig-client-ca"}, m.Name()) || strings.HasPrefix(m.Name(), "touchdown-")) {
 		return deniedOwned, true

@@ -181,13 +181,17 @@ func refusedManifest(m Manifest) *Error {
 	case m.Kind() == "List" || m["items"] != nil && strings.HasSuffix(m.Kind(), "List"):
 		return fault(message.T("write its items as objects, with --- between them"), message.F("has a list of objects (%s)", m.Kind()))
 	}
-	for _, key := range []string{"resourceVersion", "uid", "managedFields", "generateName"} {
+	for _, key := range []string{"resourceVersion", "uid", "managedFields", "generateName", "ownerReferences", "deletionTimestamp", "deletionGracePeriodSeconds"} {
 		if meta, _ := m["metadata"].(map[string]any); meta[key] != nil {
 			return fault(message.T("remove it"), message.F("has %s %s with metadata.%s", m.Kind(), m.Name(), key))
 		}
 	}
 	if why, is := denied(m); is {
 		return fault(message.T("remove it"), message.F("has %s %s, and %s", m.Kind(), m.Name(), why))
+	}
+	if made, is := inside(map[string]any(m)); is {
+		why, _ := denied(made)
+		return fault(message.T("remove it"), message.F("has %s %s with %s in it, and %s", m.Kind(), m.Name(), made.Kind(), why))
 	}
 	return nil
 }

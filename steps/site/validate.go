@@ -35,6 +35,7 @@ func (c *Config) Validate(now time.Time) (errs, warnings Errors) {
 	v.ingressCA()
 	v.credentials()
 	v.monitor()
+	v.ownServers()
 	return v.errs.sorted(), v.warnings.sorted()
 }
 
@@ -181,6 +182,10 @@ func (v *judge) usage(path string, leaf *x509.Certificate) {
 	if len(usages)+len(leaf.UnknownExtKeyUsage) > 0 &&
 		!slices.Contains(usages, x509.ExtKeyUsageServerAuth) && !slices.Contains(usages, x509.ExtKeyUsageAny) {
 		v.fail(path, fault(message.T("have one made for a TLS server"), message.T("is not meant for servers (extended key usage without serverAuth)")))
+	}
+	const forTLS = x509.KeyUsageDigitalSignature | x509.KeyUsageKeyEncipherment | x509.KeyUsageKeyAgreement
+	if leaf.KeyUsage != 0 && leaf.KeyUsage&forTLS == 0 { // OpenSSL refuses it (x509_purp.c, KU_TLS)
+		v.fail(path, fault(message.T("have one made for a TLS server"), message.T("is not meant for servers (key usage without digitalSignature)")))
 	}
 	if slices.Contains(oldDigests, leaf.SignatureAlgorithm) {
 		v.warn(path, fault(message.T("have one made with SHA-256"), message.F("is signed with %s, which clients refuse", leaf.SignatureAlgorithm)))

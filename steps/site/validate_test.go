@@ -114,6 +114,11 @@ func TestValidate(t *testing.T) {
 			"for clients", api(spoilt(func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth} })),
 			"spec.apiCert.cert: is not meant for servers (extended key usage without serverAuth); have one made for a TLS server", "",
 		},
+		{
+			"for signing alone", api(spoilt(func(c *x509.Certificate) { c.KeyUsage = x509.KeyUsageCertSign })),
+			"spec.apiCert.cert: is not meant for servers (key usage without digitalSignature); have one made for a TLS server", "",
+		},
+		{"for signing, too", api(spoilt(func(c *x509.Certificate) { c.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature })), "", ""},
 		{"apps", apps(good("*.apps.a.b"), root.pem), "", ""},
 		{
 			"apps without wildcard", apps(good("console.apps.a.b"), ""),

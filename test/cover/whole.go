@@ -20,6 +20,7 @@ var mustBeWhole = []string{
 	"steps/engine/recorder.go",
 	"steps/engine/recover.go",
 	"steps/engine/runner.go",
+	"steps/engine/stepstate.go",
 	"steps/engine/store.go",
 	"steps/engine/undo.go",
 	"steps/engine/watchdog.go",

@@ -10,7 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 	"touchdown/test/bench"
 	"touchdown/test/bench/landing"
 	"touchdown/test/wait"
@@ -94,10 +94,10 @@ func (s *scene) working(ctx context.Context, step string) (bool, error) {
 		switch {
 		case err != nil:
 			return err
-		case now.State == engine.IsDone:
+		case now.State == view.IsDone:
 			return nil
 		}
-		if working = now.State == engine.Working && begun(now, step); !working {
+		if working = now.State == view.Working && begun(now, step); !working {
 			return fmt.Errorf("the job is %s at %q", now.State, now.Current)
 		}
 		return nil
@@ -105,11 +105,11 @@ func (s *scene) working(ctx context.Context, step string) (bool, error) {
 	return working, err
 }
 
-func begun(s *engine.Snapshot, step string) bool {
+func begun(s *view.Snapshot, step string) bool {
 	for _, stage := range s.Stages {
 		for _, one := range stage.Steps {
 			if one.ID == step {
-				return one.Status == engine.Running || one.Status == engine.StepDone
+				return one.Status == view.Running || one.Status == view.StepDone
 			}
 		}
 	}

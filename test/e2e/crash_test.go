@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 	"touchdown/test/bench/landing"
 	"touchdown/test/wait"
 )
@@ -220,7 +220,7 @@ func (r *ride) lives(ctx context.Context, want string) error {
 }
 
 func (c *reference) isLanded(ctx context.Context, r *ride) error {
-	if err := r.lives(ctx, engine.LifeLanded); err != nil {
+	if err := r.lives(ctx, view.LifeLanded); err != nil {
 		return err
 	}
 	if err := become(ctx, time.Minute, c.landed, func(ctx context.Context) (string, error) { return nodeAndAPI(ctx, r.Landing) }); err != nil {

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 	"touchdown/test/bench/landing"
 	"touchdown/test/wait"
 )
@@ -120,7 +121,7 @@ func (r *ride) await(ctx context.Context, b fault) error {
 	if !r.ended {
 		err := wait.For(ctx, "the engine's events", func(ctx context.Context) error {
 			err := r.listen(ctx, b.at)
-			if errors.Is(err, engine.ErrNoEngine) && ctx.Err() == nil {
+			if errors.Is(err, session.ErrNoEngine) && ctx.Err() == nil {
 				return err // it starts
 			}
 			return wait.Final(err)
@@ -137,11 +138,11 @@ func (r *ride) await(ctx context.Context, b fault) error {
 
 // listen hears the engine's events until one of them, or the job's end.
 func (r *ride) listen(ctx context.Context, name string) error {
-	session, err := r.Session()
+	engine, err := r.Session()
 	if err != nil {
 		return err
 	}
-	err = session.Events(ctx, "", r.from, func(events []steps.Event) error {
+	err = engine.Events(ctx, "", r.from, func(events []steps.Event) error {
 		for _, e := range events {
 			if err := r.hear(e, name); err != nil {
 				return err
@@ -188,17 +189,17 @@ func (r *ride) remembers(ctx context.Context) error {
 	if len(r.heard) == 0 {
 		return nil
 	}
-	if s.State == engine.Inspecting || s.State == engine.Collecting {
+	if s.State == view.Inspecting || s.State == view.Collecting {
 		return fmt.Errorf("forgotten: the job that began at %s; the engine is %s", r.heard[0].Time.Format(time.TimeOnly), s.State)
 	}
 	last := r.heard[len(r.heard)-1]
 	ctx, cancel := context.WithTimeoutCause(ctx, wait.Timeout(20*time.Second), errors.New("no event any more"))
 	defer cancel()
-	session, err := r.Session()
+	engine, err := r.Session()
 	if err != nil {
 		return err
 	}
-	err = session.Events(ctx, "", last.Seq-1, func(events []steps.Event) error {
+	err = engine.Events(ctx, "", last.Seq-1, func(events []steps.Event) error {
 		if events[0].Seq == last.Seq && eventName(events[0]) == eventName(last) {
 			return errStruck
 		}
@@ -215,16 +216,16 @@ func (r *ride) remembers(ctx context.Context) error {
 }
 
 // snapshot asks the engine as soon as one answers.
-func (r *ride) snapshot(ctx context.Context) (*engine.Snapshot, error) {
-	var s *engine.Snapshot
+func (r *ride) snapshot(ctx context.Context) (*view.Snapshot, error) {
+	var s *view.Snapshot
 	err := wait.For(ctx, "the engine", func(ctx context.Context) error {
-		session, err := r.Session()
+		engine, err := r.Session()
 		if err != nil {
 			return wait.Final(err) // the node is off
 		}
 		one, cancel := context.WithTimeout(ctx, wait.Timeout(0)) // an engine that hangs is asked again
 		defer cancel()
-		s, err = session.Snapshot(one)
+		s, err = engine.Snapshot(one)
 		return err
 	})
 	return s, err
@@ -244,11 +245,11 @@ func (r *ride) begin(ctx context.Context) {
 				return true
 			}
 			r.asked.Store(fmt.Sprintf("apply: exit %d, %v: %s", code, err, out))
-			session, err := r.Session()
+			engine, err := r.Session()
 			if err != nil {
 				return false
 			}
-			s, err := session.Snapshot(ctx)
+			s, err := engine.Snapshot(ctx)
 			return err == nil && !s.Started.IsZero()
 		})
 	}()
@@ -279,20 +280,20 @@ func (r *ride) undo(ctx context.Context) error {
 		if err != nil {
 			return wait.Final(err)
 		}
-		verb := engine.Undo
+		verb := session.Undo
 		switch s.State {
-		case engine.Inspecting, engine.Collecting, engine.Reviewed: // all faults were injected before the job began
+		case view.Inspecting, view.Collecting, view.Reviewed: // all faults were injected before the job began
 			verb = ""
-		case engine.Working, engine.InQuestion:
-			verb = engine.Cancel
-		case engine.UndoingAll, engine.IsUndone:
+		case view.Working, view.InQuestion:
+			verb = session.Cancel
+		case view.UndoingAll, view.IsUndone:
 			r.ended = false
 			return nil
 		}
 		if verb != "" {
-			err = r.Do(ctx, engine.Action{Verb: verb})
+			err = r.Do(ctx, session.Action{Verb: verb})
 		}
-		if err != nil && !errors.Is(err, engine.ErrState) && !errors.Is(err, engine.ErrNoEngine) {
+		if err != nil && !errors.Is(err, session.ErrState) && !errors.Is(err, session.ErrNoEngine) {
 			return wait.Final(fmt.Errorf("choosing undo in state %s: %w", s.State, err))
 		}
 		return fmt.Errorf("the job is %s", s.State)

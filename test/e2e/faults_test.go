@@ -14,7 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 	"touchdown/test/bench"
 	"touchdown/test/bench/landing"
 	"touchdown/test/wait"
@@ -91,7 +92,7 @@ func (f *trip) fails(says ...string) *landing.Status {
 	return s
 }
 
-func (f *trip) retry() { f.t.Helper(); f.must(f.Do(f.ctx, engine.Action{Verb: engine.Retry})) }
+func (f *trip) retry() { f.t.Helper(); f.must(f.Do(f.ctx, session.Action{Verb: session.Retry})) }
 
 // lands waits for the good end, and looks from outside.
 func (f *trip) lands() {
@@ -232,7 +233,7 @@ func TestALifeOnTheNode(t *testing.T) {
 // handsOver accepts the hand-over. From then on nothing changes before someone types the node's name.
 func (f *trip) handsOver() {
 	f.t.Helper()
-	f.must(f.Do(f.ctx, engine.Action{Verb: engine.HandOver}))
+	f.must(f.Do(f.ctx, session.Action{Verb: session.HandOver}))
 	if out, code, err := f.Apply(f.ctx, static("")); err != nil || code != 1 || !strings.Contains(out, "locked") {
 		f.t.Errorf("apply on a landed node: exit %d, %v\n%s", code, err, out)
 	}
@@ -242,10 +243,10 @@ func (f *trip) handsOver() {
 	if left := f.shell("find /var/lib/touchdown/saved /var/lib/touchdown/secrets -type f"); left != "" {
 		f.t.Errorf("after the hand-over there is still %s", left)
 	}
-	if err := f.Do(f.ctx, engine.Action{Verb: engine.Unlock, Value: "another"}); !errors.Is(err, engine.ErrInvalid) {
+	if err := f.Do(f.ctx, session.Action{Verb: session.Unlock, Value: "another"}); !errors.Is(err, session.ErrInvalid) {
 		f.t.Errorf("unlocked by a wrong name: %v", err)
 	}
-	f.must(f.Do(f.ctx, engine.Action{Verb: engine.Unlock, Value: f.shell("hostname")}, engine.Action{Verb: engine.Edit}))
+	f.must(f.Do(f.ctx, session.Action{Verb: session.Unlock, Value: f.shell("hostname")}, session.Action{Verb: session.Edit}))
 	f.collecting()
 }
 
@@ -279,7 +280,7 @@ func TestFaultsOnTheWay(t *testing.T) {
 	f.working("node-config")
 	time.Sleep(15 * time.Second) // nothing moves, and the screen tells for how long
 	t.Log("the screen says: " + f.waiting("node-config"))
-	f.must(f.Do(f.ctx, engine.Action{Verb: engine.Cancel}))
+	f.must(f.Do(f.ctx, session.Action{Verb: session.Cancel}))
 	f.is("the work to stop", func(s *landing.Status) bool { return s.State == "failed" })
 	pools := schema.GroupVersionResource{Group: "machineconfiguration.openshift.io", Version: "v1", Resource: "machineconfigpools"}
 	master, err := f.client().Resource(pools).Get(f.ctx, "master", metav1.GetOptions{})
@@ -318,7 +319,7 @@ func (f *trip) asks(id string) {
 func (f *trip) question(id, answer string) {
 	f.t.Helper()
 	f.asks(id)
-	f.must(f.Do(f.ctx, engine.Action{Verb: engine.Reply, Question: id, Value: answer}))
+	f.must(f.Do(f.ctx, session.Action{Verb: session.Reply, Question: id, Value: answer}))
 }
 
 // podLog has the bench's control plane, which is a service, write its last words where a static pod's are.
@@ -345,7 +346,7 @@ func TestAnAPIThatNeverComes(t *testing.T) {
 		return nil
 	})
 	t.Log("the screen says: " + f.waiting("kubelet"))
-	f.must(f.Do(f.ctx, engine.Action{Verb: engine.Cancel}))
+	f.must(f.Do(f.ctx, session.Action{Verb: session.Cancel}))
 	f.is("the work to stop", func(s *landing.Status) bool { return s.State == "failed" })
 	if out, code, err := f.Touchdown(f.ctx, "undo", "--force"); err != nil || code != 0 {
 		t.Fatalf("undo: exit %d, %v\n%s", code, err, out)
@@ -358,11 +359,11 @@ func TestAnAPIThatNeverComes(t *testing.T) {
 // waiting is what a step says that it waits for.
 func (f *trip) waiting(step string) string {
 	f.t.Helper()
-	session, err := f.Session()
+	engine, err := f.Session()
 	f.must(err)
-	s, err := session.Snapshot(f.ctx)
+	s, err := engine.Snapshot(f.ctx)
 	f.must(err)
-	if s.Current != step || s.State != engine.Working {
+	if s.Current != step || s.State != view.Working {
 		f.t.Fatalf("the job is %s at %s: %+v", s.State, s.Current, s.Problem)
 	}
 	for _, stage := range s.Stages {

@@ -15,10 +15,8 @@ const (
 // larger are the packages and types above the limits, with the count that none may pass. Each is to shrink until its row can go.
 // steps/site is a schema, and a schema has as many names as the document has parts.
 var larger = map[string]int{
-	"steps":      92,
-	"steps/site": 85,
-
-	"steps/engine": 79,
+	"steps":      78,
+	"steps/site": 84,
 }
 
 // ordered are the packages whose files have an order in which each uses only those before it.

@@ -14,7 +14,8 @@ import (
 	"github.com/creack/pty"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
+	"touchdown/steps/wire"
 	"touchdown/test/bench/figures"
 )
 
@@ -141,9 +142,9 @@ func console(ctx context.Context, set setup) (map[string]figures.Figure, error) 
 		return nil, err
 	}
 	return map[string]figures.Figure{
-		"first_text_ms":        figures.Goal(first, "ms", 300),
-		"typed_character_b":    figures.Goal(float64(char), "bytes", 16),
-		"tab_b":                figures.Goal(float64(tab), "bytes", 80),
+		"first_text_ms":        figures.Goal(first, "ms", 150),
+		"typed_character_b":    figures.Goal(float64(char), "bytes", 4),
+		"tab_b":                figures.Goal(float64(tab), "bytes", 32),
 		"idle_form_b_per_s":    figures.None(idle, "bytes/s"),
 		"console_resident_mib": figures.Goal(memory, "MiB", 24),
 		"engine_resident_mib":  figures.Goal(own, "MiB", 48),
@@ -181,7 +182,7 @@ func openForm(ctx context.Context, l *lab) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	session := engine.Dial(l.socket)
+	session := wire.Dial(l.socket)
 	pen, err := session.TakePen(ctx, "measure", false)
 	if err != nil {
 		return nil, err
@@ -202,10 +203,10 @@ func openForm(ctx context.Context, l *lab) (*screen, error) {
 }
 
 // firstText is the first field of the first page that begins with a line of text.
-func firstText(s *engine.Snapshot) (engine.FieldView, error) {
+func firstText(s *view.Snapshot) (view.Field, error) {
 	for _, stage := range s.Stages {
 		for _, step := range stage.Steps {
-			i := slices.IndexFunc(step.Fields, func(f engine.FieldView) bool { return f.Visible })
+			i := slices.IndexFunc(step.Fields, func(f view.Field) bool { return f.Visible })
 			if i < 0 {
 				continue
 			}
@@ -215,5 +216,5 @@ func firstText(s *engine.Snapshot) (engine.FieldView, error) {
 			break // the page begins with something else
 		}
 	}
-	return engine.FieldView{}, errors.New("no page begins with a line of text")
+	return view.Field{}, errors.New("no page begins with a line of text")
 }

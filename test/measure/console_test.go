@@ -4,18 +4,18 @@ import (
 	"testing"
 
 	"touchdown/steps"
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 )
 
 // TestFirstText: the form that is measured is found whatever pages come before it.
 func TestFirstText(t *testing.T) {
-	field := func(path string, kind steps.Kind, visible bool) engine.FieldView {
-		return engine.FieldView{Path: path, Kind: kind, Visible: visible}
+	field := func(path string, kind steps.Kind, visible bool) view.Field {
+		return view.Field{Path: path, Kind: kind, Visible: visible}
 	}
-	page := func(fields ...engine.FieldView) engine.StageView {
-		return engine.StageView{Steps: []engine.StepView{{}, {Fields: fields}}}
+	page := func(fields ...view.Field) view.Stage {
+		return view.Stage{Steps: []view.Step{{}, {Fields: fields}}}
 	}
-	s := &engine.Snapshot{Stages: []engine.StageView{
+	s := &view.Snapshot{Stages: []view.Stage{
 		page(),
 		page(field("port", steps.Pick, true), field("address", steps.Text, true)),
 		page(field("hidden", steps.Pick, false), field("name", steps.Text, true)),
@@ -23,7 +23,7 @@ func TestFirstText(t *testing.T) {
 	if f, err := firstText(s); err != nil || f.Path != "name" {
 		t.Errorf("%q (%v)", f.Path, err)
 	}
-	if _, err := firstText(&engine.Snapshot{Stages: s.Stages[:2]}); err == nil {
+	if _, err := firstText(&view.Snapshot{Stages: s.Stages[:2]}); err == nil {
 		t.Error("a form out of nothing")
 	}
 }

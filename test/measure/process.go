@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/view"
 	"touchdown/test/bench"
 )
 
@@ -57,12 +57,12 @@ func (l *lab) close() {
 	_ = os.RemoveAll(filepath.Join(l.dir, "state"))
 }
 
-func (l *lab) snapshot(ctx context.Context) (*engine.Snapshot, error) {
+func (l *lab) snapshot(ctx context.Context) (*view.Snapshot, error) {
 	out, err := exec.CommandContext(ctx, l.binary, "--socket", l.socket, "status", "-o", "json").Output()
 	if err != nil {
 		return nil, err
 	}
-	var s engine.Snapshot
+	var s view.Snapshot
 	return &s, json.Unmarshal(out, &s)
 }
 

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -43,6 +44,9 @@ func packages(t *testing.T) []listed {
 	return all
 }
 
+// engine is the package of the engine. Whoever talks to one needs steps/session and steps/view, and steps/wire over the socket.
+const engine = "touchdown/steps/engine"
+
 // may tells whether a package of the house may import another one. The order is cmd, tui, steps, backend.
 func may(from, to string) bool {
 	under := func(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
@@ -52,7 +56,7 @@ func may(from, to string) bool {
 	case under(from, "touchdown/cmd"):
 		return under(to, "touchdown/tui") || under(to, "touchdown/steps") || under(to, "touchdown/backend")
 	case under(from, "touchdown/tui"):
-		return under(to, "touchdown/tui") || under(to, "touchdown/steps")
+		return under(to, "touchdown/tui") || under(to, "touchdown/steps") && to != engine
 	case from == "touchdown/steps/site":
 		return under(to, "touchdown/steps/site") || to == "touchdown/backend/value"
 	case under(from, "touchdown/steps"):
@@ -85,6 +89,48 @@ func TestImportsRunOneWay(t *testing.T) {
 				t.Errorf("%s imports %s", p.ImportPath, i)
 			}
 		}
+	}
+}
+
+// TestClientsNeedNoEngine: the console, and what it and the commands speak to an engine with, hold no engine, whatever they import.
+// Of the commands only those do that run one, or what it leaves on the disk.
+func TestClientsNeedNoEngine(t *testing.T) {
+	imports := map[string][]string{}
+	for _, p := range packages(t) {
+		imports[p.ImportPath] = p.Imports
+		if p.ImportPath != "touchdown/cmd/touchdown" {
+			continue
+		}
+		for _, name := range p.GoFiles {
+			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.ImportsOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			has := slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == strconv.Quote(engine) })
+			if may := slices.Contains([]string{"benchline.go", "engine.go", "factory_returned.go", "install.go"}, name); has != may {
+				t.Errorf("%s imports the engine: %t, want %t", name, has, may)
+			}
+		}
+	}
+	var reach func(from string, by []string)
+	seen := map[string]bool{}
+	reach = func(from string, by []string) {
+		if from == engine {
+			t.Errorf("an engine is reached by %s", strings.Join(by, " -> "))
+		}
+		if seen[from] {
+			return
+		}
+		seen[from] = true
+		for _, to := range imports[from] {
+			reach(to, append(slices.Clip(by), to))
+		}
+	}
+	for _, client := range []string{"touchdown/tui", "touchdown/steps/wire"} {
+		if len(imports[client]) == 0 {
+			t.Fatalf("there is no package %s", client)
+		}
+		reach(client, []string{client})
 	}
 }
 

@@ -7,18 +7,20 @@ import (
 
 	"touchdown/backend/message"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
+	"touchdown/steps/wire"
 	"touchdown/test/bench"
 )
 
 // Session is the node's engine, reached as a console on the node reaches it. It is good until the node is switched off.
-func (l *Landing) Session() (engine.Session, error) {
+func (l *Landing) Session() (session.Session, error) {
 	socket, err := l.Node.Path("/run/touchdown/engine.sock")
 	if err != nil {
 		return nil, err
 	}
-	return engine.Dial(socket), nil
+	return wire.Dial(socket), nil
 }
 
 // Cluster is the control of the node's stand-ins: what they did and what they are to do wrong. It answers while the cluster
@@ -32,38 +34,38 @@ func (l *Landing) Cluster() (*bench.Cluster, error) {
 }
 
 // Do has the engine do something, as a console that takes the pen for it.
-func (l *Landing) Do(ctx context.Context, actions ...engine.Action) error {
-	session, err := l.Session()
+func (l *Landing) Do(ctx context.Context, actions ...session.Action) error {
+	engine, err := l.Session()
 	if err != nil {
 		return err
 	}
-	pen, err := session.TakePen(ctx, "the bench's console", true)
+	pen, err := engine.TakePen(ctx, "the bench's console", true)
 	if err != nil {
 		return fmt.Errorf("taking control: %w", err)
 	}
 	for _, a := range actions {
-		if err := session.Do(ctx, pen, a); err != nil {
+		if err := engine.Do(ctx, pen, a); err != nil {
 			return fmt.Errorf("%s: %w", a.Verb, err)
 		}
 	}
-	return session.ReleasePen(ctx, pen)
+	return engine.ReleasePen(ctx, pen)
 }
 
 // Hasten sets what nobody is asked at the console, as a stick would bring it: the default of two minutes without a failure is
 // no test of the console.
 func (l *Landing) Hasten(ctx context.Context) error {
-	session, err := l.Session()
+	engine, err := l.Session()
 	if err != nil {
 		return err
 	}
-	pen, err := session.TakePen(ctx, "stick", true)
+	pen, err := engine.TakePen(ctx, "stick", true)
 	if err != nil {
 		return fmt.Errorf("taking control: %w", err)
 	}
-	if err := session.Set(ctx, pen, "spec.policy.stabilityWindow", "1s"); err != nil {
+	if err := engine.Set(ctx, pen, "spec.policy.stabilityWindow", "1s"); err != nil {
 		return fmt.Errorf("setting the stability window: %w", err)
 	}
-	return session.ReleasePen(ctx, pen)
+	return engine.ReleasePen(ctx, pen)
 }
 
 // Begin starts the work with someone at the console, who is asked what there is to ask. It returns when the work has begun.
@@ -76,48 +78,48 @@ func (l *Landing) Begin(ctx context.Context, config string) error {
 	for _, path := range cfg.Paths() {
 		values[path], _ = cfg.Get(path)
 	}
-	session, err := l.Session()
+	engine, err := l.Session()
 	if err != nil {
 		return err
 	}
-	pen, err := session.TakePen(ctx, "the bench's console", true)
+	pen, err := engine.TakePen(ctx, "the bench's console", true)
 	if err != nil {
 		return fmt.Errorf("taking control: %w", err)
 	}
-	if err := session.Load(ctx, pen, values, "the bench"); err != nil {
+	if err := engine.Load(ctx, pen, values, "the bench"); err != nil {
 		return fmt.Errorf("loading the answers: %w", err)
 	}
-	do := func(a engine.Action) error {
-		if err := session.Do(ctx, pen, a); err != nil {
+	do := func(a session.Action) error {
+		if err := engine.Do(ctx, pen, a); err != nil {
 			return fmt.Errorf("%s %s: %w", a.Verb, a.Check, err)
 		}
 		return nil
 	}
-	if err := do(engine.Action{Verb: engine.Inspect}); err != nil {
+	if err := do(session.Action{Verb: session.Inspect}); err != nil {
 		return err
 	}
 	for _, check := range Waived {
-		if err := do(engine.Action{Verb: engine.Waive, Step: "hardware", Check: check, By: "the bench", Reason: "a build machine's hardware"}); err != nil {
+		if err := do(session.Action{Verb: session.Waive, Step: "hardware", Check: check, By: "the bench", Reason: "a build machine's hardware"}); err != nil {
 			return err
 		}
 	}
-	if err := do(engine.Action{Verb: engine.Review}); err != nil {
+	if err := do(session.Action{Verb: session.Review}); err != nil {
 		return err
 	}
-	s, err := session.Snapshot(ctx)
+	s, err := engine.Snapshot(ctx)
 	if err != nil {
 		return fmt.Errorf("reading the review: %w", err)
 	}
 	if s.Review == nil || len(s.Review.Problems) > 0 {
 		return fmt.Errorf("the review stands against the start: %s", problems(s.Review))
 	}
-	if err := do(engine.Action{Verb: engine.Start, Fingerprint: s.Review.Fingerprint}); err != nil {
+	if err := do(session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}); err != nil {
 		return err
 	}
-	return session.ReleasePen(ctx, pen)
+	return engine.ReleasePen(ctx, pen)
 }
 
-func problems(r *engine.ReviewView) string {
+func problems(r *view.Review) string {
 	if r == nil {
 		return "there is none"
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/steps/engine"
+	"touchdown/steps/session"
 	"touchdown/test/bench/landing"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
@@ -35,7 +35,7 @@ func TestAReturnedNode(t *testing.T) {
 	leaves := l.arrives("store0051")
 	l.must(m.Boot(ctx))
 	l.lands("store0051")
-	l.must(l.Do(ctx, engine.Action{Verb: engine.HandOver}))
+	l.must(l.Do(ctx, session.Action{Verb: session.HandOver}))
 	leaves()
 
 	stop, err := m.ServeFactory(ctx)

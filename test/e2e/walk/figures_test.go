@@ -34,6 +34,10 @@ func (l *ledger) add(t *testing.T, w *walk) {
 	bytes := float64(w.repaint)
 	l.all[w.name+"_walk_s"] = figures.Goal(w.whole.Seconds(), "s", 240)
 	l.all[w.name+"_hands_s"] = figures.Goal(w.hands.Seconds(), "s", 180)
+	l.all[w.name+"_mishaps_s"] = figures.None(w.mishap.Seconds(), "s")
+	if tty1, ok := l.all["tty1_hands_s"]; ok && w.baud == 9600 {
+		l.all["9600_hands_to_tty1"] = figures.Goal(w.hands.Seconds()/tty1.Value, "times", 1.15)
+	}
 	l.all[w.name+"_keys"] = figures.Beside(float64(w.p.Keys()), "keys", "seconds of the walk", w.whole.Seconds())
 	l.most("largest_screen_b", figures.Goal(bytes, "bytes", screenful))
 	if w.baud == 9600 {

@@ -35,9 +35,11 @@ func (w *walk) meanwhile(do func()) {
 // happens lets the mishaps of a moment happen.
 func (w *walk) happens(m moment) {
 	w.t.Helper()
+	begun, aside := time.Now(), w.aside
 	for _, mishap := range w.mishaps[m] {
 		mishap(w)
 	}
+	w.mishap += time.Since(begun) - (w.aside - aside)
 }
 
 func (w *walk) shell(script string) string {
@@ -163,7 +165,7 @@ func (w *walk) reviews() {
 	p.ByHand("\tstore0051")
 	w.look("The word that starts the work")
 	p.Types("\r")
-	w.hands = w.sofar()
+	w.hands = w.sofar() - w.mishap
 }
 
 // works watches.
@@ -220,8 +222,8 @@ func (w *walk) end() {
 	if now := w.shell("systemctl show -P MainPID touchdown-engine"); now != w.engine {
 		t.Errorf("the engine was process %s, is %s", w.engine, now)
 	}
-	t.Logf("%d keys; %.0f s from the first key to the start, %.0f s to the accepted hand-over; a screen takes at most %d bytes and %.1f s",
-		w.p.Keys(), w.hands.Seconds(), w.whole.Seconds(), w.repaint, w.slowest.Seconds())
+	t.Logf("%d keys; %.0f s from the first key to the start without mishaps (%.0f s in all), %.0f s to the accepted hand-over; a screen takes at most %d bytes and %.1f s",
+		w.p.Keys(), w.hands.Seconds(), w.mishap.Seconds(), w.whole.Seconds(), w.repaint, w.slowest.Seconds())
 	bytes, screen := w.p.Largest()
 	t.Logf("at most %d bytes came without a pause; then the screen showed:\n%s", bytes, screen)
 }

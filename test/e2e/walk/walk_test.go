@@ -29,7 +29,8 @@ type walk struct {
 
 	first        time.Time     // key
 	aside        time.Duration // since then spent on what is no part of the walk
-	hands, whole time.Duration // from the first key to the start of the work, and to the accepted hand-over
+	mishap       time.Duration // since then spent on mishaps, which are others at each console
+	hands, whole time.Duration // from the first key to the start of the work without mishaps, and to the accepted hand-over with them
 }
 
 // moment is when something happens to the technician.

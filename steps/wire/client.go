@@ -1,10 +1,9 @@
-package engine
+package wire
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,12 +12,12 @@ import (
 	"strconv"
 
 	"touchdown/steps"
+	"touchdown/steps/handout"
 	"touchdown/steps/idle"
 	"touchdown/steps/records"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
 )
-
-// ErrNoEngine is wrapped by every error of a client that reached no engine.
-var ErrNoEngine = errors.New("no engine answers")
 
 // maxAnswer bounds what a client reads in one answer: a support bundle is the largest.
 const maxAnswer = 256 << 20
@@ -29,7 +28,7 @@ type Client struct {
 	socket string
 }
 
-var _ Session = (*Client)(nil)
+var _ session.Session = (*Client)(nil)
 
 // Dial makes a client of the engine that listens on socket. It connects at the first call, and again after
 // the engine was restarted.
@@ -44,8 +43,8 @@ func Dial(socket string) *Client {
 }
 
 // Snapshot implements Session.
-func (c *Client) Snapshot(ctx context.Context) (*Snapshot, error) {
-	var out Snapshot
+func (c *Client) Snapshot(ctx context.Context) (*view.Snapshot, error) {
+	var out view.Snapshot
 	if err := c.call(ctx, http.MethodGet, "/snapshot", "", nil, &out); err != nil {
 		return nil, err
 	}
@@ -63,7 +62,7 @@ func (c *Client) Load(ctx context.Context, pen string, values map[string]string,
 }
 
 // Do implements Session.
-func (c *Client) Do(ctx context.Context, pen string, action Action) error {
+func (c *Client) Do(ctx context.Context, pen string, action session.Action) error {
 	return c.call(ctx, http.MethodPost, "/actions", pen, action, nil)
 }
 
@@ -98,7 +97,7 @@ func (c *Client) Events(ctx context.Context, pen string, from uint64, each func(
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			return fmt.Errorf("%w: the event stream ended: %w", ErrNoEngine, err)
+			return fmt.Errorf("%w: the event stream ended: %w", session.ErrNoEngine, err)
 		}
 		if err := each([]steps.Event{e}); err != nil {
 			return err
@@ -115,7 +114,7 @@ func (c *Client) Log(ctx context.Context, ask records.Ask) ([]string, error) {
 }
 
 // Export implements Session.
-func (c *Client) Export(ctx context.Context, what Document) ([]byte, error) {
+func (c *Client) Export(ctx context.Context, what session.Document) ([]byte, error) {
 	response, err := c.send(ctx, http.MethodGet, "/documents/"+url.PathEscape(string(what)), "", nil)
 	if err != nil {
 		return nil, err
@@ -126,6 +125,20 @@ func (c *Client) Export(ctx context.Context, what Document) ([]byte, error) {
 		return nil, fmt.Errorf("reading the document: %w", err)
 	}
 	return data, nil
+}
+
+// Shown implements Session.
+func (c *Client) Shown(ctx context.Context, text string) error {
+	return c.call(ctx, http.MethodPost, "/shown", "", wireShown{Text: text}, nil)
+}
+
+// Give implements Session.
+func (c *Client) Give(ctx context.Context, pen string, ask handout.Ask) (*handout.LogIn, error) {
+	var out handout.LogIn
+	if err := c.call(ctx, http.MethodPost, "/credentials", pen, ask, &out); err != nil {
+		return nil, err
+	}
+	return &out, nil
 }
 
 // call sends one request and decodes its answer into out, which may be nil.
@@ -170,7 +183,7 @@ func (c *Client) send(ctx context.Context, method, path, pen string, body any) (
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, fmt.Errorf("%w on %s: %w", ErrNoEngine, c.socket, err)
+		return nil, fmt.Errorf("%w on %s: %w", session.ErrNoEngine, c.socket, err)
 	}
 	if response.StatusCode < http.StatusBadRequest {
 		return response, nil

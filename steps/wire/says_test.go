@@ -1,4 +1,4 @@
-package engine
+package wire
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
 )
 
@@ -28,14 +29,14 @@ func TestErrorsKeepTheirMessages(t *testing.T) {
 		}
 		return fromWire(status, body)
 	}
-	refused := fmt.Errorf("%w: %w", ErrInvalid, &site.Error{Path: "spec.network.vlanID", Msg: message.F("is %s, outside of %d to %d", "5000", 1, 4094), Fix: message.T("write digits only")})
+	refused := fmt.Errorf("%w: %w", session.ErrInvalid, &site.Error{Path: "spec.network.vlanID", Msg: message.F("is %s, outside of %d to %d", "5000", 1, 4094), Fix: message.T("write digits only")})
 	want := message.F("%s; %s", message.F("is %s, outside of %d to %d", "5000", 1, 4094), message.T("write digits only"))
 	for _, err := range []error{refused, over(refused)} {
-		if got := says(err); got != want || !errors.Is(err, ErrInvalid) {
+		if got := says(err); got != want || !errors.Is(err, session.ErrInvalid) {
 			t.Errorf("%v says %+v", err, got)
 		}
 	}
-	if got := says(over(fmt.Errorf("%w: nobody", ErrNotFound))); got != (message.Text{}) {
+	if got := says(over(fmt.Errorf("%w: nobody", session.ErrNotFound))); got != (message.Text{}) {
 		t.Errorf("an error without a mistake says %+v", got)
 	}
 	stuck := &problem.Problem{Code: "LED", Summary: message.F("The driver of %s cannot blink its LED.", "eno1"), Fix: message.T("Retry.")}

@@ -1,4 +1,4 @@
-package engine
+package session
 
 import (
 	"errors"
@@ -7,6 +7,13 @@ import (
 	"strings"
 	"testing"
 )
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
 
 // TestReadGiven: a path that is typed at a console leads to files that people put there, and never to what only root may read.
 func TestReadGiven(t *testing.T) {

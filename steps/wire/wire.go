@@ -1,4 +1,5 @@
-package engine
+// Package wire carries the calls of a session.Session over a unix socket: Serve on the side of the engine, a Client on the other.
+package wire
 
 import (
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/idle"
+	"touchdown/steps/session"
 	"touchdown/steps/site"
 )
 
@@ -66,6 +68,10 @@ type wireLog struct {
 	Lines []string `json:"lines"`
 }
 
+type wireShown struct {
+	Text string `json:"text"`
+}
+
 type wireError struct {
 	Error   string         `json:"error"`
 	Kind    string         `json:"kind,omitempty"`
@@ -81,12 +87,12 @@ var kinds = []struct {
 	err    error
 	status int
 }{
-	{"no-pen", ErrNoPen, http.StatusForbidden},
-	{"pen-held", ErrPenHeld, http.StatusConflict},
-	{"locked", ErrLocked, http.StatusLocked},
-	{"state", ErrState, http.StatusConflict},
-	{"not-found", ErrNotFound, http.StatusNotFound},
-	{"invalid", ErrInvalid, http.StatusUnprocessableEntity},
+	{"no-pen", session.ErrNoPen, http.StatusForbidden},
+	{"pen-held", session.ErrPenHeld, http.StatusConflict},
+	{"locked", session.ErrLocked, http.StatusLocked},
+	{"state", session.ErrState, http.StatusConflict},
+	{"not-found", session.ErrNotFound, http.StatusNotFound},
+	{"invalid", session.ErrInvalid, http.StatusUnprocessableEntity},
 	{"idle", idle.ErrLocked, http.StatusLocked},
 	{"pin-wrong", idle.ErrWrong, http.StatusForbidden},
 	{"pin-soon", idle.ErrSoon, http.StatusTooManyRequests},
@@ -96,7 +102,7 @@ var kinds = []struct {
 func toWire(err error) (wireError, int) {
 	w := wireError{Error: err.Error()}
 	if _, ok := errors.AsType[*problem.Problem](err); ok {
-		w.Problem = trouble(err)
+		w.Problem = steps.TroubleOf(err)
 	}
 	if e, ok := errors.AsType[*site.Error](err); ok {
 		w.Says = e.Says()

@@ -1,4 +1,4 @@
-package engine
+package wire
 
 import (
 	"bufio"
@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net"
 	"net/http"
 	"os"
@@ -16,22 +15,38 @@ import (
 	"time"
 
 	"touchdown/steps"
+	"touchdown/steps/session"
 	"touchdown/test/wait"
 )
 
-// served starts an engine behind its socket.
-func served(t *testing.T, limit time.Duration) (*rig, string) {
+// told is an engine that answers what a test has it answer. What a test does not set panics.
+type told struct {
+	session.Session
+	set    func(path, value string) error
+	do     func() error
+	events func(ctx context.Context, each func([]steps.Event) error) error
+}
+
+func (t *told) Set(_ context.Context, _, path, value string) error { return t.set(path, value) }
+
+func (t *told) Do(context.Context, string, session.Action) error { return t.do() }
+
+func (t *told) Events(ctx context.Context, _ string, _ uint64, each func([]steps.Event) error) error {
+	return t.events(ctx, each)
+}
+
+// served starts a server in front of an engine.
+func served(t *testing.T, engine session.Session, limit time.Duration) string {
 	t.Helper()
-	r := newRig(t, newWorld())
 	path := filepath.Join(t.TempDir(), "s")
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- serve(ctx, r.Engine, path, limit) }()
+	go func() { ended <- serve(ctx, engine, path, limit) }()
 	t.Cleanup(func() { stop(); <-ended })
 	for {
 		if c, err := net.Dial("unix", path); err == nil {
 			c.Close()
-			return r, path
+			return path
 		}
 		time.Sleep(time.Millisecond)
 	}
@@ -41,9 +56,13 @@ func served(t *testing.T, limit time.Duration) (*rig, string) {
 func raw(t *testing.T, path, request string, wait time.Duration) (status int, ended bool) {
 	t.Helper()
 	c, err := net.Dial("unix", path)
-	must(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer c.Close()
-	must(t, c.SetDeadline(time.Now().Add(wait)))
+	if err := c.SetDeadline(time.Now().Add(wait)); err != nil {
+		t.Fatal(err)
+	}
 	_, _ = io.WriteString(c, request)
 	in := bufio.NewReader(c)
 	if answer, err := http.ReadResponse(in, nil); err == nil {
@@ -56,7 +75,7 @@ func raw(t *testing.T, path, request string, wait time.Duration) (status int, en
 
 // TestHalfARequest: a client that stops in the middle of a request is let go, whatever the request.
 func TestHalfARequest(t *testing.T) {
-	_, path := served(t, 100*time.Millisecond)
+	path := served(t, &told{}, 100*time.Millisecond)
 	wait := wait.Timeout(5 * time.Second)
 	for what, request := range map[string]string{
 		"half a header":         "GET /v1/snapshot HTTP/1.1\r\nHo",
@@ -77,31 +96,30 @@ func TestHalfARequest(t *testing.T) {
 
 // TestBodyIsOneObject: what follows the first value of a body may be another request's.
 func TestBodyIsOneObject(t *testing.T) {
-	r, path := served(t, requestTime)
-	pen := take(t, r)
+	last := ""
+	path := served(t, &told{set: func(path, value string) error { last = path + "=" + value; return nil }}, requestTime)
 	for body, want := range map[string]int{
 		`{"value":"a"}`: 200, "{\"value\":\"b\"}\n": 200,
 		`{"value":"a"} garbage`: 422, `{"value":"a"}{"value":"c"}`: 422, `{"value":"a"}]`: 422,
 		``: 422, `null`: 422, `[]`: 422, `"a"`: 422, `{"value":1}`: 422, `{"value":"a","x":1}`: 422,
 		`{"value":"` + strings.Repeat("x", maxBody) + `"}`: 422,
 	} {
-		request := fmt.Sprintf("PUT /v1/site/spec.clusterName HTTP/1.1\r\nHost: e\r\nConnection: close\r\nTouchdown-Pen: %s\r\nContent-Length: %d\r\n\r\n%s", pen, len(body), body)
-		if got, _ := raw(t, path, request, wait.Timeout(10*time.Second)); got != want {
-			t.Errorf("%.40s is answered with %d, want %d", body, got, want)
+		request := fmt.Sprintf("PUT /v1/site/spec.clusterName HTTP/1.1\r\nHost: e\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		last = ""
+		got, _ := raw(t, path, request, wait.Timeout(10*time.Second))
+		if got != want || (last != "") != (want == http.StatusOK) {
+			t.Errorf("%.40s is answered with %d, want %d; the engine is given %.40q", body, got, want, last)
 		}
-	}
-	if name := r.answer("spec.clusterName"); name != "a" && name != "b" {
-		t.Errorf("the name is %.40q", name)
 	}
 }
 
 // outlives tries with longer and longer limits for a request, while a busy machine takes longer than one to bring the request
 // itself. What the server cuts off later is cut off at every limit.
-func outlives(t *testing.T, what func(t *testing.T, r *rig, path string, limit time.Duration) error) {
+func outlives(t *testing.T, what func(t *testing.T, engine *told, limit time.Duration, client *Client) error) {
 	t.Helper()
 	for limit := 50 * time.Millisecond; ; limit *= 4 {
-		r, path := served(t, limit)
-		err := what(t, r, path, limit)
+		engine := &told{}
+		err := what(t, engine, limit, Dial(served(t, engine, limit)))
 		if err == nil {
 			return
 		}
@@ -113,51 +131,28 @@ func outlives(t *testing.T, what func(t *testing.T, r *rig, path string, limit t
 
 // TestActionOutlivesTheTimeouts: an action that takes longer than a request may is answered all the same.
 func TestActionOutlivesTheTimeouts(t *testing.T) {
-	outlives(t, func(t *testing.T, r *rig, path string, limit time.Duration) error {
-		until(t, r, "the form", inState(Collecting))
-		pen := take(t, r)
-		r.mu.Lock()
-		time.AfterFunc(10*limit, r.mu.Unlock)
-		return Dial(path).Do(t.Context(), pen, Action{Verb: Inspect})
+	outlives(t, func(t *testing.T, engine *told, limit time.Duration, client *Client) error {
+		engine.do = func() error { <-time.After(10 * limit); return nil }
+		return client.Do(t.Context(), "", session.Action{Verb: session.Inspect})
 	})
 }
 
 // TestStreamOutlivesTheTimeouts: a console that only listens for longer than any request may take still hears.
 func TestStreamOutlivesTheTimeouts(t *testing.T) {
-	outlives(t, func(t *testing.T, r *rig, path string, limit time.Duration) error {
-		ctx, stop := context.WithCancel(t.Context())
-		defer stop()
-		heard, ended := make(chan steps.Event), make(chan error, 1)
-		go func() {
-			ended <- Dial(path).Events(ctx, "", 0, func(events []steps.Event) error {
-				for _, e := range events {
-					select {
-					case heard <- e:
-					case <-ctx.Done():
-					}
-				}
-				return nil
-			})
-		}()
-		late, before := time.After(10*limit), uint64(math.MaxUint64)
-		for {
+	heard := errors.New("heard")
+	outlives(t, func(t *testing.T, engine *told, limit time.Duration, client *Client) error {
+		engine.events = func(ctx context.Context, each func([]steps.Event) error) error {
 			select {
-			case <-late:
-				if before < math.MaxUint64 {
-					return errors.New("the stream is dead")
-				}
-				late = time.After(wait.Timeout(5 * time.Second))
-				s, err := r.Snapshot(ctx)
-				must(t, err)
-				before = s.Seq
-				take(t, r)
-			case e := <-heard:
-				if e.Seq > before {
-					return nil
-				}
-			case err := <-ended:
-				return err
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(10 * limit):
+				return each([]steps.Event{{Seq: 1}})
 			}
 		}
+		err := client.Events(t.Context(), "", 0, func([]steps.Event) error { return heard })
+		if errors.Is(err, heard) {
+			return nil
+		}
+		return err
 	})
 }

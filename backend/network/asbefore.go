@@ -1,0 +1,83 @@
+package network
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"time"
+)
+
+// asBefore waits until the network is what it was and returns what is not.
+func (b puttingBack) asBefore(ctx context.Context, timeout time.Duration) ([]string, error) {
+	boot, err := b.host.BootID()
+	if err != nil {
+		return nil, fmt.Errorf("reading the boot's id: %w", err)
+	}
+	// Another boot has other profiles in memory.
+	sameBoot := boot == b.o.Boot
+	var left []string
+	err = until(ctx, timeout, func() (bool, error) {
+		now, err := b.library.show(ctx, true)
+		if err != nil {
+			return false, err
+		}
+		left = differences(b.o.Before.own(), now)
+		left = append(left, strayRoutes(b.o.Before.own(), now)...)
+		profiles, err := b.manager.profiles(ctx)
+		if err != nil {
+			return false, err
+		}
+		if sameBoot {
+			left = append(left, b.o.idle(profiles)...)
+		}
+		return len(left) == 0, nil
+	})
+	return left, err
+}
+
+// strayRoutes are default routes that were not there before.
+func strayRoutes(before, now *state) []string {
+	var stray []string
+	if now.Routes == nil {
+		return nil
+	}
+	for _, r := range defaults(now.Routes.Config, "") {
+		if !before.asks(r) && !before.has(r) {
+			stray = append(stray, "route by "+r.Gateway)
+		}
+	}
+	return stray
+}
+
+// idle names the profiles of before that should run in this boot and do not, and those in memory that came since.
+func (o *originals) idle(profiles []profile) []string {
+	var left []string
+	known := map[string]bool{}
+	for _, f := range o.Files {
+		known[f.UUID] = true
+	}
+	for _, p := range profiles {
+		if o.Active[p.UUID] && !p.Active && !p.Activating {
+			left = append(left, p.ID+" does not run")
+		}
+		if !known[p.UUID] && path.Dir(p.File) == memoryDir && p.Type != "loopback" {
+			left = append(left, p.ID+" is new")
+		}
+	}
+	return left
+}
+
+// until asks again and again whether something is so; it returns false and no error at the timeout.
+func until(ctx context.Context, timeout time.Duration, ask func() (bool, error)) error {
+	for end := time.Now().Add(timeout); ; {
+		ok, err := ask()
+		if ok || err != nil || time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(pollPause):
+		}
+	}
+}

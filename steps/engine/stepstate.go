@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"touchdown/backend/check"
+	"touchdown/backend/message"
+	"touchdown/steps"
+	"touchdown/steps/view"
+)
+
+// stepState is where one step is.
+type stepState struct {
+	status      view.StepStatus
+	skip        message.Text
+	checks      []steps.Check
+	waivers     map[string]*check.Waiver // by check ID; each stands until its check passes, even while nothing reports that check
+	said        []message.Text
+	progress    *steps.Progress
+	expects     time.Time // since when the progress tells the same usual time
+	moved       time.Time // when the progress became another one
+	counts      count     // what the progress began to count
+	started     time.Time
+	seconds     float64 // of all its attempts in this job, and of the reboots that it asked for; or of its undo
+	fingerprint string
+	reboots     []string // boot ids from which a reboot was asked, since the step last got further
+	boots       []string // boot ids in which the step was begun, since it last got further
+	touched     bool     // Run has been called, so there may be something to undo
+	handSkipped bool     // a person skipped it after a failure
+}
+
+// count is where a count began.
+type count struct {
+	at   time.Time
+	done int64
+}
+
+// moves takes a progress.
+func (s *stepState) moves(e steps.Event) {
+	was := s.progress
+	if was == nil || *was != *e.Progress {
+		s.moved = e.Time
+	}
+	if was == nil || was.Unit != e.Progress.Unit || was.Total != e.Progress.Total || e.Progress.Done < was.Done {
+		s.counts = count{e.Time, e.Progress.Done}
+	}
+	s.progress = e.Progress
+}
+
+// rate is how much was done in a second since the count began, 0 where that is not known.
+func (s *stepState) rate() float64 {
+	took := s.moved.Sub(s.counts.at).Seconds()
+	if s.progress == nil || took <= 0 {
+		return 0
+	}
+	return float64(s.progress.Done-s.counts.done) / took
+}
+
+// setCheck replaces the check of the same ID, or adds it. A waiver stays until the check passes.
+func (s *stepState) setCheck(c steps.Check) {
+	switch {
+	case c.Waiver != nil:
+		s.waivers[c.ID] = c.Waiver
+	case c.Status == check.Pass:
+		delete(s.waivers, c.ID)
+	}
+	i := slices.IndexFunc(s.checks, func(old steps.Check) bool { return old.ID == c.ID })
+	if i < 0 {
+		s.checks = append(s.checks, c)
+		return
+	}
+	s.checks[i] = c
+}
+
+// clearCheck removes a check that no longer applies. Its waiver stays, for when the same check fails again.
+func (s *stepState) clearCheck(id string) {
+	s.checks = slices.DeleteFunc(s.checks, func(c steps.Check) bool { return c.ID == id })
+}
+
+// forgetFailed drops what failed with answers or on an attempt that are over: what still fails is told again.
+func (s *stepState) forgetFailed() {
+	s.checks = slices.DeleteFunc(s.checks, func(c steps.Check) bool { return c.Status == check.Fail })
+}
+
+// failing returns the checks that failed and that nobody waived.
+func (s *stepState) failing() []steps.Check {
+	var out []steps.Check
+	for _, c := range s.checks {
+		if c.Status == check.Fail {
+			out = append(out, c)
+		}
+	}
+	return out
+}

@@ -1,0 +1,141 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"touchdown/steps"
+	"touchdown/steps/handout"
+	"touchdown/steps/idle"
+	"touchdown/steps/records"
+	"touchdown/steps/session"
+)
+
+// server translates requests into calls of a Session.
+type server struct{ session session.Session }
+
+func handler(session session.Session) http.Handler {
+	s := server{session}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+apiPrefix+"/snapshot", s.snapshot)
+	mux.HandleFunc("PUT "+apiPrefix+"/site/{path}", s.set)
+	mux.HandleFunc("PUT "+apiPrefix+"/site", s.load)
+	mux.HandleFunc("POST "+apiPrefix+"/actions", s.action)
+	mux.HandleFunc("POST "+apiPrefix+"/pen", s.takePen)
+	mux.HandleFunc("POST "+apiPrefix+"/presence", s.present)
+	mux.HandleFunc("DELETE "+apiPrefix+"/pen", s.releasePen)
+	mux.HandleFunc("GET "+apiPrefix+"/events", s.events)
+	mux.HandleFunc("GET "+apiPrefix+"/log", s.log)
+	mux.HandleFunc("POST "+apiPrefix+"/shown", s.shown)
+	mux.HandleFunc("GET "+apiPrefix+"/documents/{name}", s.document)
+	mux.HandleFunc("POST "+apiPrefix+"/credentials", s.give)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mux.ServeHTTP(w, r.WithContext(idle.At(r.Context(), r.Header.Get(consoleHeader))))
+	})
+}
+
+func (s server) snapshot(w http.ResponseWriter, r *http.Request) {
+	snapshot, err := s.session.Snapshot(r.Context())
+	answer(w, snapshot, err)
+}
+
+func (s server) set(w http.ResponseWriter, r *http.Request) {
+	var body wireValue
+	if read(w, r, &body) {
+		answer(w, nil, s.session.Set(r.Context(), r.Header.Get(penHeader), r.PathValue("path"), body.Value))
+	}
+}
+
+func (s server) load(w http.ResponseWriter, r *http.Request) {
+	var body wireValues
+	if read(w, r, &body) {
+		answer(w, nil, s.session.Load(r.Context(), r.Header.Get(penHeader), body.Values, body.Source))
+	}
+}
+
+func (s server) action(w http.ResponseWriter, r *http.Request) {
+	var body session.Action
+	if read(w, r, &body) {
+		answer(w, nil, s.session.Do(r.Context(), r.Header.Get(penHeader), body))
+	}
+}
+
+func (s server) takePen(w http.ResponseWriter, r *http.Request) {
+	var body wirePen
+	if read(w, r, &body) {
+		pen, err := s.session.TakePen(r.Context(), body.Console, body.Force)
+		answer(w, wirePen{Pen: pen}, err)
+	}
+}
+
+func (s server) present(w http.ResponseWriter, r *http.Request) {
+	var body wirePresence
+	if read(w, r, &body) {
+		answer(w, nil, s.session.Present(r.Context(), body.PIN))
+	}
+}
+
+func (s server) releasePen(w http.ResponseWriter, r *http.Request) {
+	answer(w, nil, s.session.ReleasePen(r.Context(), r.Header.Get(penHeader)))
+}
+
+// events streams until the client leaves or the engine ends.
+func (s server) events(w http.ResponseWriter, r *http.Request) {
+	from, err := strconv.ParseUint(r.URL.Query().Get("from"), 10, 64)
+	if err != nil && r.URL.Query().Has("from") {
+		answer(w, nil, fmt.Errorf("%w: from is a number", session.ErrInvalid))
+		return
+	}
+	w.Header().Set("Content-Type", "application/jsonl")
+	out := http.NewResponseController(w)
+	_ = out.Flush() // the client waits for the header
+	encoder := json.NewEncoder(w)
+	_ = s.session.Events(r.Context(), r.Header.Get(penHeader), from, func(events []steps.Event) error {
+		for _, e := range events {
+			if err := encoder.Encode(e); err != nil {
+				return err
+			}
+		}
+		return out.Flush()
+	}) // it ends with the client or the engine; there is nobody to tell
+}
+
+func (s server) log(w http.ResponseWriter, r *http.Request) {
+	which := r.URL.Query()
+	ask := records.Ask{Node: which.Get("node") == "true", Grave: which.Get("grave") == "true"}
+	var err error
+	if ask.Lines, err = strconv.Atoi(which.Get("lines")); err != nil {
+		ask.Lines = 200
+	}
+	out, err := s.session.Log(r.Context(), ask)
+	answer(w, wireLog{Lines: out}, err)
+}
+
+func (s server) document(w http.ResponseWriter, r *http.Request) {
+	data, err := s.session.Export(r.Context(), session.Document(r.PathValue("name")))
+	if err != nil {
+		answer(w, nil, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
+	_, _ = w.Write(data) // a client that left needs no answer
+}
+
+func (s server) shown(w http.ResponseWriter, r *http.Request) {
+	var body wireShown
+	if read(w, r, &body) {
+		answer(w, nil, s.session.Shown(r.Context(), body.Text))
+	}
+}
+
+func (s server) give(w http.ResponseWriter, r *http.Request) {
+	var ask handout.Ask
+	if read(w, r, &ask) {
+		got, err := s.session.Give(r.Context(), r.Header.Get(penHeader), ask)
+		answer(w, got, err)
+	}
+}

@@ -1,0 +1,138 @@
+package wire
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"syscall"
+	"time"
+
+	"touchdown/steps/session"
+)
+
+const (
+	// requestTime is how long a client may take to send a request: on a unix socket it comes at once, or never.
+	requestTime = 10 * time.Second
+	// answerTime is how long a client may take to read an answer. A support bundle is the largest.
+	answerTime = 5 * time.Minute
+	// idleTime is how long a connection stays open between two requests; clients open another one automatically.
+	idleTime = 5 * time.Minute
+	// maxHeader bounds the header of a request in bytes; the longest path and token are far below it.
+	maxHeader = 64 << 10
+)
+
+// Serve answers clients on a unix socket at path, mode 0600, until ctx ends. The caller holds the state
+// folder's lock, so a socket that is already there belongs to an engine that died and is replaced.
+func Serve(ctx context.Context, session session.Session, path string) error {
+	return serve(ctx, session, path, requestTime)
+}
+
+func serve(ctx context.Context, session session.Session, path string, limit time.Duration) error {
+	if err := socketFolder(path); err != nil {
+		return err
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("removing an old socket: %w", err)
+	}
+	// Between bind and chmod the socket would be open to others where its folder is.
+	old := syscall.Umask(0o177)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
+	syscall.Umask(old)
+	if err != nil {
+		return fmt.Errorf("listening on %s: %w", path, err)
+	}
+	server := &http.Server{
+		Handler:           bounded(handler(session), limit),
+		ReadHeaderTimeout: limit,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    maxHeader,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+	}
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stop()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving %s: %w", path, err)
+	}
+	return nil
+}
+
+// bounded gives a request its time. The time ends when the body has been read, so that an action, or a stream of events, may
+// take as long as it needs; a request that should have no body and has one is refused, since nobody would read it.
+func bounded(next http.Handler, limit time.Duration) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		control := http.NewResponseController(w)
+		_ = control.SetReadDeadline(time.Now().Add(limit)) // a connection that cannot be bounded is a test's
+		_ = control.SetWriteDeadline(time.Time{})
+		if r.Method == http.MethodPut || r.Method == http.MethodPost {
+			r.Body = &bodyReader{http.MaxBytesReader(w, r.Body, maxBody), control}
+		} else if r.ContentLength != 0 {
+			w.Header().Set("Connection", "close")
+			answer(w, nil, fmt.Errorf("%w: this request has no body", session.ErrInvalid))
+			return
+		} else {
+			_ = control.SetReadDeadline(time.Time{})
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// bodyReader takes the time limit away once a body has been read to its end.
+type bodyReader struct {
+	io.ReadCloser
+	control *http.ResponseController
+}
+
+func (b *bodyReader) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		_ = b.control.SetReadDeadline(time.Time{})
+	}
+	return n, err
+}
+
+// read decodes a request's body, which is one JSON object, or answers why it cannot.
+func read(w http.ResponseWriter, r *http.Request, into any) bool {
+	if err := decode(r.Body, into); err != nil {
+		answer(w, nil, fmt.Errorf("%w: the request's body: %w", session.ErrInvalid, err))
+		return false
+	}
+	return true
+}
+
+func decode(body io.Reader, into any) error {
+	in := bufio.NewReader(body)
+	if first, err := in.Peek(1); err != nil || first[0] != '{' {
+		return errors.Join(errors.New("it is not a JSON object"), err)
+	}
+	decoder := json.NewDecoder(in)
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		return err
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows the JSON object")
+	}
+	return nil
+}
+
+// answer encodes a result or an error, for a client that reads it within answerTime.
+func answer(w http.ResponseWriter, result any, err error) {
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
+	w.Header().Set("Content-Type", "application/json")
+	if err != nil {
+		body, status := toWire(err)
+		w.WriteHeader(status)
+		result = body
+	}
+	if result == nil {
+		_, _ = io.WriteString(w, "{}\n")
+		return
+	}
+	_ = json.NewEncoder(w).Encode(result) // a client that left needs no answer
+}
