@@ -6,6 +6,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/images/wanted"
+	"touchdown/backend/message"
 )
 
 func shown(t *testing.T, all bool, r *wanted.Result) string {
