@@ -110,7 +110,7 @@ func (s *siteClock) Run(ctx context.Context, node *backend.Node, report Report) 
 	if err := clock.Set(ctx, node.Host, v.Ahead); err != nil {
 		return err
 	}
-	report.Say(message.F("The clock was set from %s to %s, after %s.", clockTime(was), clockTime(node.Now()), v.From))
+	report.Say(message.F("The clock was set from %s to %s, according to %s.", clockTime(was), clockTime(node.Now()), v.From))
 	if v.Typed {
 		return s.done(report)
 	}
@@ -239,13 +239,13 @@ func clockCheck(offsets []clock.Offset, v clock.Verdict, named bool) Check {
 		ch.Status, ch.Observed = check.Fail, message.F("no time server answers, and the machine's time is wrong: %s", v.Wrong)
 		ch.Fix = message.T("Give a time server that answers, or type the time (UTC).")
 	case v.Ahead != 0:
-		ch.Status, ch.Observed = check.Warn, message.F("off by %s after %s", clock.Describe(v.Ahead), v.From)
+		ch.Status, ch.Observed = check.Warn, message.F("off by %s according to %s", clock.Describe(v.Ahead), v.From)
 		ch.Fix = message.T("None needed: Touchdown sets it.")
 		if v.Ask != (message.Text{}) {
 			ch.Fix = message.T("Compare the time with your watch; Touchdown asks before it sets it.")
 		}
 	default:
-		ch.Observed = message.F("right, after %s", v.From)
+		ch.Observed = message.F("correct according to %s", v.From)
 	}
 	if len(v.Strays) > 0 {
 		ch.Observed = message.F("%s; %s", ch.Observed, message.Join(v.Strays, ", "))

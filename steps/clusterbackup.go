@@ -45,7 +45,7 @@ func keepBackup(ctx context.Context, node *backend.Node, report Report) error {
 func backupCheck(report Report, err error) {
 	c := Check{ID: "cluster-backup", Title: message.T("Backup of the cluster's state"), Status: check.Pass, Observed: message.Data(layout.ClusterBackup)}
 	if err != nil {
-		c.Status, c.Observed, c.Expected = check.Warn, message.Data(err.Error()), message.F("a backup in %s", layout.ClusterBackup)
+		c.Status, c.Observed, c.Expected = check.Warn, message.Detail(err), message.F("a backup in %s", layout.ClusterBackup)
 		c.Fix = message.T("The work goes on without it. Keep the power on until the landing has ended.")
 	}
 	report.Check(c)

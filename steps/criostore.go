@@ -17,7 +17,7 @@ import (
 // leftOut tells of images that CRI-O lists and has half only: what a pull that was cut off leaves.
 func leftOut(s images.Seeded) Check {
 	c := Check{
-		ID: "images-half", Title: message.T("Images that are whole"), Status: check.Warn, Observed: message.F("%d are not, and were left out", len(s.LeftOut)),
+		ID: "images-half", Title: message.T("Undamaged images"), Status: check.Warn, Observed: message.F("%d are not, and were left out", len(s.LeftOut)),
 		Expected: message.T("all are"), Source: message.T("the lists of CRI-O's own store"), Fix: message.T("Remove and pull them again (crictl rmi, crictl pull), then retry."),
 	}
 	for _, gone := range s.LeftOut {
@@ -51,7 +51,7 @@ func (*Images) named(ctx context.Context, node *backend.Node, report Report) err
 	report.Check(Check{
 		ID: "images-conf", Title: message.T("CRI-O's list of stores"), Status: check.Warn, Observed: message.T("edited by hand; the image store was put back"),
 		Expected: message.T("as the cluster lays it"), Source: message.Data(file),
-		Fix: message.T("Put what else was edited into a MachineConfig: the cluster does not change a node whose files are others."),
+		Fix: message.T("Put what else was edited into a MachineConfig: the cluster does not change a node whose managed files were edited."),
 	})
 	if _, err := node.Host.Run(ctx, "systemctl", "restart", "crio.service"); err != nil {
 		return fmt.Errorf("letting CRI-O read the list of its stores: %w", err)

@@ -103,17 +103,14 @@ type Trouble struct {
 	Code    string       `json:"code"`
 	Summary message.Text `json:"summary"`
 	Fix     message.Text `json:"fix"`
-	Detail  string       `json:"detail,omitempty"` // the cause, secrets masked
+	Detail  message.Text `json:"detail,omitzero"`  // the cause, secrets masked
 	Output  []string     `json:"output,omitempty"` // the last lines of a command that failed
 }
 
 // TroubleOf is an error as a Trouble.
 func TroubleOf(err error) *Trouble {
 	p := problem.From(err)
-	t := &Trouble{Code: p.Code, Summary: p.Summary, Fix: p.Fix}
-	if p.Err != nil {
-		t.Detail = p.Err.Error()
-	}
+	t := &Trouble{Code: p.Code, Summary: p.Summary, Fix: p.Fix, Detail: message.Detail(p.Err)}
 	if run, ok := errors.AsType[*host.RunError](err); ok {
 		t.Output = run.Output
 	}

@@ -71,7 +71,7 @@ func (h *Hardware) Run(ctx context.Context, node *backend.Node, report Report) e
 		}
 	}
 	for _, line := range i.Summary() {
-		report.Say(message.Data(line))
+		report.Say(line)
 	}
 	return ctx.Err()
 }

@@ -80,7 +80,7 @@ func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error 
 	var said sync.Once
 	_, err := health.Await(ctx, node.Kube, options, window, rep.Check, func(well time.Duration, waiting message.Text) {
 		if waiting.String() != "" {
-			said.Do(func() { rep.Say(message.F("Waiting for the cluster. In the way: %s", waiting)) })
+			said.Do(func() { rep.Say(message.F("Waiting for the cluster. Not healthy yet: %s", waiting)) })
 		} else {
 			said = sync.Once{}
 			waiting = message.T("the cluster to stay healthy")

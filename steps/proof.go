@@ -38,7 +38,7 @@ func keepReport(node *backend.Node, dir string, d *report.Document, key *envelop
 		}
 		if err != nil {
 			store.Sign, d.Signer, d.Previous = nil, nil, nil
-			unsigned = message.F("The report is not signed: %s.", err.Error())
+			unsigned = message.F("The report is not signed: %s.", err)
 		}
 	}
 	return unsigned, store.Save(d)

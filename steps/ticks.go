@@ -37,7 +37,7 @@ func ticks() []tick {
 		},
 		{
 			"packed", message.T("Packed"), message.T("Is the node packed in an antistatic bag, with its cables and seals?"),
-			message.T("What is missing at the site is far away."), message.T("Pack what is missing."),
+			message.T("What is missing cannot be had at the site."), message.T("Pack what is missing."),
 		},
 	}
 }

@@ -197,7 +197,7 @@ func (f *flow) follow(e ast.Expr) {
 	}
 	f.seen[e] = true
 	if v := f.info.Types[e].Value; v != nil && v.Kind() == constant.String {
-		if isEnglish(constant.StringVal(v), f.phrases) && !inEnglish.MatchString(f.files.Position(e.Pos()).Filename) && !stillEnglish.MatchString(f.files.Position(e.Pos()).Filename) {
+		if isEnglish(constant.StringVal(v), f.phrases) && !inEnglish.MatchString(f.files.Position(e.Pos()).Filename) {
 			f.found[e.Pos()] = constant.StringVal(v)
 		}
 		return

@@ -211,6 +211,9 @@ func (f sheet) source(v view.Field) string {
 	if name, ok := strings.CutPrefix(v.Source, "file "); ok {
 		source = t("source.file", name)
 	}
+	if name, ok := strings.CutPrefix(brought, "stick "); ok {
+		source = t("source.stick", name)
+	}
 	if volume, name, ok := chosen.Of(v.Source); ok && f.hide() {
 		return untold
 	} else if ok { // it tells that a person gave the value

@@ -57,7 +57,7 @@ var englishWord = regexp.MustCompile(`(?i)\b(the|of|is|are|and|with|not|no|for|t
 var documents = []string{"log", "report", "inventory"}
 
 // notEnglish is what may look like it: what other programs wrote, and words that are cut off.
-var notEnglish = regexp.MustCompile(`no such host|not known|  found$|\S*\.\.$`)
+var notEnglish = regexp.MustCompile(`technische Meldung: .*|no such host|not known|  found$|\S*\.\.$`)
 
 // speaksGerman finds English on the screen: a text of the catalogue in the original, or a word that German does not have.
 func (b *bench) speaksGerman() {

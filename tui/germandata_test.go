@@ -35,16 +35,13 @@ var germanData = map[string]string{
 	"Operators":                                                                           "Operatoren",
 	"33 of 33 well":                                                                       "33 von 33 gesund",
 	"Node":                                                                                "Knoten",
-	"rollouts: RLT-DNS the operator authentication cannot reach its own address":                                     "rollouts: RLT-DNS der Operator authentication erreicht seine eigene Adresse nicht",
-	"the operators to take the old names":                                                                            "dass die Operatoren die alten Namen übernehmen",
-	"Base domain: this is needed.":                                                                                   "Basis-Domain: dies ist nötig.",
-	"Disk for the system: 60 GB, needed are 120 GB.":                                                                 "Systemplatte: 60 GB, nötig sind 120 GB.",
-	"disk full: the journal keeps its last entries in memory":                                                        "Platte voll: das Journal hält seine letzten Einträge im Speicher",
-	"a name has letters, digits and hyphens; leave out the underscore":                                               "ein Name hat Buchstaben, Ziffern und Striche; den Unterstrich weglassen",
-	"Red Hat, minimum for one node":                                                                                  "Red Hat, Minimum für einen Knoten",
-	"waiting for operator authentication: OAuthServerRouteEndpointAccessible: no such host":                          "OAuthServerRouteEndpointAccessible: no such host",
-	"Records were lost: 2 of the journal's records cannot be read; what was found is kept as journal.jsonl.damaged.": "Aufzeichnungen gingen verloren: journal.jsonl.damaged.",
-	"2 of the journal's records cannot be read; what was found is kept as journal.jsonl.damaged.":                    "journal.jsonl.damaged",
+	"rollouts: RLT-DNS the operator authentication cannot reach its own address": "rollouts: RLT-DNS der Operator authentication erreicht seine eigene Adresse nicht",
+	"the operators to take the old names":                                        "dass die Operatoren die alten Namen übernehmen",
+	"Base domain: this is needed.":                                               "Basis-Domain: dies ist nötig.",
+	"Disk for the system: 60 GB, needed are 120 GB.":                             "Systemplatte: 60 GB, nötig sind 120 GB.",
+	"disk full: the journal keeps its last entries in memory":                    "Platte voll: das Journal hält seine letzten Einträge im Speicher",
+	"a name has letters, digits and hyphens; leave out the underscore":           "ein Name hat Buchstaben, Ziffern und Striche; den Unterstrich weglassen",
+	"Red Hat, minimum for one node":                                              "Red Hat, Minimum für einen Knoten",
 }
 
 // inGerman is a snapshot with the examples of the scenes in German, in letters that the terminal has.

@@ -77,7 +77,7 @@ func (p *prompts) trouble() error {
 	if lost {
 		title = t("lost.title")
 	}
-	p.write(title, show(v.Summary), t("problem.fix", v.Fix), t("problem.code", v.Code), technical(v))
+	p.write(title, show(v.Summary), t("problem.fix", v.Fix), t("problem.code", v.Code), show(v.Detail))
 	p.write(v.Output...)
 	if p.snap.Locked {
 		return p.unlock()

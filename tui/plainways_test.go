@@ -51,7 +51,7 @@ func TestPlainSaysWhatItDoes(t *testing.T) {
 // TestPlainLost: lost records are told, and a step that was not reached is not skipped.
 func TestPlainLost(t *testing.T) {
 	f, p := holding(t, failed, func(s *view.Snapshot) {
-		s.Problem.Code, s.Problem.Detail = view.RecordsLost, "2 records cannot be read"
+		s.Problem.Code, s.Problem.Detail = view.RecordsLost, message.F("%d of the journal's records cannot be read", 2)
 		for i := range s.Stages {
 			for j := range s.Stages[i].Steps {
 				s.Stages[i].Steps[j].Checks = nil

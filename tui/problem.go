@@ -106,14 +106,6 @@ func failure(s *view.Snapshot) *steps.Trouble {
 	return &steps.Trouble{Code: t("problem.unknown"), Summary: message.Data(t("problem.stopped")), Fix: message.Data(t("problem.tryAgain"))}
 }
 
-// technical is the cause as an engineer reads it, which no language translates: in all others than English it is called that.
-func technical(v *steps.Trouble) string {
-	if v.Detail == "" {
-		return ""
-	}
-	return show(message.Verbatim(v.Detail))
-}
-
 func (p *trouble) view(w, h int) page {
 	step, _ := p.desk.current()
 	v := failure(p.snap)
@@ -131,7 +123,7 @@ func (p *trouble) view(w, h int) page {
 	list, y := p.row.list(p.theme, ways, func(i int) string { return says[i] }, w)
 	room := h - len(lines) - len(list) - 2
 	var output []string
-	for _, line := range append(wrap(technical(v), w, ""), v.Output...) {
+	for _, line := range append(wrap(show(v.Detail), w, ""), v.Output...) {
 		output = append(output, cut(line, w))
 	}
 	output = output[max(0, len(output)-max(room, 0)):]

@@ -184,7 +184,7 @@ func working(s *view.Snapshot) {
 // lost is an engine whose records were damaged while the job was at work.
 func lost(s *view.Snapshot) {
 	failed(s)
-	const what = "2 of the journal's records cannot be read; what was found is kept as journal.jsonl.damaged."
+	what := message.F("%s; what was found is kept as %s", message.F("%d of the journal's records cannot be read", 2), "journal.jsonl.damaged")
 	s.Notices = []message.Text{message.F("Records were lost: %s", what)}
 	s.Problem = &steps.Trouble{
 		Code: view.RecordsLost, Summary: message.T("Records of this job were damaged or lost, so it does not continue automatically."),
@@ -198,7 +198,7 @@ func failed(s *view.Snapshot) {
 	s.Problem = &steps.Trouble{
 		Code: "RLT-DNS", Summary: message.T("The operator authentication cannot reach its own address."),
 		Fix:    message.T("Ask the site for the DNS record *.apps.store0042.example.com, then retry."),
-		Detail: "waiting for operator authentication: OAuthServerRouteEndpointAccessible: no such host",
+		Detail: message.Verbatim("waiting for operator authentication: OAuthServerRouteEndpointAccessible: no such host"),
 		Output: []string{"lookup oauth-openshift.apps.store0042.example.com: no such host"},
 	}
 	for i := range s.Stages {

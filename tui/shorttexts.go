@@ -28,7 +28,7 @@ var shortTexts = map[string]string{
 	"unit.MiB": "MiB", "unit.images": "images", "unit.names": "names", "unit.operators": "operators", "unit.applications": "applications",
 	"unit.parts": "parts", "unit.seconds": "seconds", "unit.requests": "requests", "unit.certificates": "certificates",
 	"source.default": "default", "source.typed": "typed", "source.current": "current", "source.DHCP": "DHCP",
-	"source.router advertisement": "router advertisement", "source.file": "file %s", "source.chosen": "%[1]s, stick %[2]s", "source.factory": "factory",
+	"source.router advertisement": "router advertisement", "source.file": "file %s", "source.stick": "stick %s", "source.chosen": "%[1]s, stick %[2]s", "source.factory": "factory",
 	"source.tried": "tried: %s",
 
 	"button.goOn": "Continue", "button.back": "Back", "button.goBack": "Go back", "button.goTo": "Go to: %s", "button.advanced": "%s: %s",

@@ -86,7 +86,7 @@ func checkChain(chain []*x509.Certificate, now time.Time) error {
 		case now.Before(cert.NotBefore):
 			return &problem.Problem{
 				Code:    "CERT-AGE",
-				Summary: message.F("Certificate %d of the chain is not good before %s.", i+1, day(cert.NotBefore)),
+				Summary: message.F("Certificate %d of the chain is not valid before %s.", i+1, day(cert.NotBefore)),
 				Fix:     message.T("Check the node's clock."),
 			}
 		case !now.Before(cert.NotAfter):

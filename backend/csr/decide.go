@@ -247,10 +247,10 @@ func sameSet[T ~string](have, want []T) bool {
 }
 
 // first shows the beginning of a list that a stranger wrote.
-func first[T ~string](list []T) string {
+func first[T ~string](list []T) message.Text {
 	text := fmt.Sprintf("%.80q", list[:min(len(list), 3)])
 	if len(list) > 3 {
-		text = fmt.Sprintf("%s and %d more", text, len(list)-3)
+		return message.F("%s and %d more", text, len(list)-3)
 	}
-	return text
+	return message.Data(text)
 }

@@ -77,7 +77,7 @@ func (h *ManualInstall) suited(files []File, through message.Text) error {
 		if host.Managed(h.Host, f.Path) {
 			return &problem.Problem{
 				Code: "HND-MCFG", Summary: message.T("This node has Touchdown's units from a MachineConfig."),
-				Fix: message.F("Go through the cluster, or the Machine Config Operator takes the node for damaged: %s.", through),
+				Fix: message.F("Go through the cluster, or the Machine Config Operator marks the node as degraded: %s.", through),
 			}
 		}
 	}

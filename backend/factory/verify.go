@@ -151,16 +151,16 @@ func names(ctx context.Context, cluster Cluster, port string) check.Check {
 	}}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	var wrong []string
+	var wrong []message.Text
 	for _, name := range []string{"api." + domain, "api-int." + domain, "any.apps." + domain} {
 		got, err := resolver.LookupNetIP(ctx, family, name+".")
 		if err != nil {
-			wrong = append(wrong, err.Error())
+			wrong = append(wrong, message.Detail(err))
 		} else if len(got) != 1 || got[0].Unmap() != cluster.Own[0] {
-			wrong = append(wrong, fmt.Sprintf("%s is %s", name, got))
+			wrong = append(wrong, message.F("%s is %s", name, got))
 		}
 	}
-	return result("bake-names", message.T("Names that the node answers itself"), len(wrong) == 0, message.Data(strings.Join(wrong, "; ")),
+	return result("bake-names", message.T("Names that the node answers itself"), len(wrong) == 0, message.Join(wrong, "; "),
 		message.F("api, api-int and *.apps of %s are %s", domain, own))
 }
 

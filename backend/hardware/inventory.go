@@ -2,6 +2,7 @@
 package hardware
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -255,19 +256,19 @@ func (i *Inventory) Physical() []NIC {
 }
 
 // Summary is the inventory in a few lines for people.
-func (i *Inventory) Summary() []string {
-	lines := []string{
-		"Machine  " + orUnknown(strings.TrimSpace(i.Product.Vendor+" "+i.Product.Name)) + ", serial number " + orUnknown(i.Product.Serial),
-		fmt.Sprintf("CPU      %s, %d threads", orUnknown(i.CPU.Model), i.CPU.Threads),
-		"Memory   " + gib(max(i.Memory.Physical, i.Memory.Usable)),
+func (i *Inventory) Summary() []message.Text {
+	lines := []message.Text{
+		message.F("Machine  %s, serial number %s", named(strings.TrimSpace(i.Product.Vendor+" "+i.Product.Name)), named(i.Product.Serial)),
+		message.F("CPU      %s, %d threads", named(i.CPU.Model), i.CPU.Threads),
+		message.F("Memory   %s", gib(max(i.Memory.Physical, i.Memory.Usable))),
 	}
 	for _, d := range i.Disks {
 		if !d.Virtual {
-			lines = append(lines, fmt.Sprintf("Disk     %s %s %s %s", d.Name, d.Type, gb(d.Bytes), strings.TrimSpace(d.Vendor+" "+d.Model)))
+			lines = append(lines, message.F("Disk     %s %s %s %s", d.Name, d.Type, gb(d.Bytes), strings.TrimSpace(d.Vendor+" "+d.Model)))
 		}
 	}
 	for _, n := range i.Physical() {
-		lines = append(lines, fmt.Sprintf("NIC      %s %s link %s", n.Name, orUnknown(n.MAC), orUnknown(n.Link)))
+		lines = append(lines, message.F("NIC      %s %s link %s", n.Name, named(n.MAC), word(cmp.Or(n.Link, "unknown"))))
 	}
 	return lines
 }

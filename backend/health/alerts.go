@@ -66,7 +66,7 @@ var alertWords = map[string]message.Text{
 	"SamplesRetriesMissingOnImagestreamImportFailing": message.T("images of the samples cannot be imported; normal for a site without the internet"),
 	"ClusterOperatorDown":                             message.T("a service of the cluster does not work"),
 	"ClusterOperatorDegraded":                         message.T("a service of the cluster works with faults"),
-	"KubePodCrashLooping":                             message.T("a pod ends again and again"),
+	"KubePodCrashLooping":                             message.T("a pod keeps crashing"),
 	"KubePodNotReady":                                 message.T("a pod does not become ready"),
 	"TargetDown":                                      message.T("something that monitoring watches does not answer it"),
 	"NodeClockNotSynchronising":                       message.T("the node's clock follows no time server; normal where the site has none"),

@@ -57,7 +57,7 @@ func judgeServed(s *State, id string, title message.Text) check.Check {
 		c.Status, c.Observed, c.Fix = check.Skip, message.F("not looked at: %s", shown.Skip), message.Text{}
 		return c
 	case shown.Err != nil:
-		c.Status, c.Observed = check.Fail, message.F("%s: %s", shown.Name, firstLine(shown.Err.Error()))
+		c.Status, c.Observed = check.Fail, message.F("%s: %s", shown.Name, said(shown.Err))
 		return c
 	case shown.Leaf == nil:
 		return absent(c)
@@ -82,7 +82,7 @@ func doubt(shown Shown) message.Text {
 	if _, unknown := errors.AsType[x509.UnknownAuthorityError](shown.Trust); unknown {
 		return message.F("from a CA that the kubeconfig does not trust: %s", shown.Leaf.Issuer.CommonName)
 	}
-	return message.F("not trusted: %s", firstLine(shown.Trust.Error()))
+	return message.F("not trusted: %s", said(shown.Trust))
 }
 
 // distrust is how bad an unknown CA is. The factory's router has its own CA, which no kubeconfig of the node

@@ -171,7 +171,7 @@ func judgeNames(s *State) check.Check {
 		c.Evidence = append(c.Evidence, a.told())
 		switch {
 		case a.Err != nil:
-			f.add(true, with(message.Data(a.Name), firstLine(a.Err.Error())))
+			f.add(true, message.F("%s: %s", a.Name, said(a.Err)))
 		case len(a.Addrs) == 0:
 			f.add(true, message.F("%s has no address", a.Name))
 		case s.Names.here(a.Addrs):

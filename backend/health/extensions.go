@@ -84,7 +84,7 @@ func judgeAPIServices(s *State) check.Check {
 // judgeWebhooks finds webhooks that nobody answers: each change of what they watch is refused, after a timeout.
 func judgeWebhooks(s *State) check.Check {
 	c := check.Check{
-		ID: "webhooks", Title: message.T("Admission webhooks"), Expected: message.T("someone answers behind each"),
+		ID: "webhooks", Title: message.T("Admission webhooks"), Expected: message.T("each of them answers"),
 		Source: message.T("webhook configurations; ready endpoints of their services (EndpointSlices)"),
 		Fix:    message.T("Check the pods of the service that is named; remove the webhook if its operator is gone."),
 	}

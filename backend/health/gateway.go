@@ -19,7 +19,7 @@ const gatewayConfig = "k8s.ovn.org/l3-gateway-config"
 // br-ex, which may be the node's own. Pulls and routes work all the same, because they do not pass it.
 func judgeGateway(s *State) check.Check {
 	c := check.Check{
-		ID: "pod-gateway", Title: message.T("The pods' way out"), Expected: message.T("through the node's address at the site"),
+		ID: "pod-gateway", Title: message.T("Outbound traffic of the pods"), Expected: message.T("through the node's address at the site"),
 		Source: message.F("OVN-Kubernetes, annotation %s", gatewayConfig),
 	}
 	if c, unread := unread(s, c, "nodes"); unread {

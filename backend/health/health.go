@@ -205,6 +205,9 @@ func with(text message.Text, said string) message.Text {
 	return message.F("%s: %s", text, said)
 }
 
+// said is the first line of what an error says.
+func said(err error) message.Text { return message.Detail(err).Map(firstLine) }
+
 func firstLine(text string) string {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	if r := []rune(text); len(r) > 200 {

@@ -12,7 +12,7 @@ var causes = []struct {
 	says  message.Text
 }{
 	{"no space left on device", message.T("the disk is full")},
-	{"toomanyrequests", message.T("the registry limits us")},
+	{"toomanyrequests", message.T("the registry limits the number of requests")},
 	{"unauthorized", message.T("the registry refuses the pull secret")},
 	{"authentication required", message.T("the registry refuses the pull secret")},
 	{"denied", message.T("the pull secret does not allow this image")},

@@ -68,7 +68,7 @@ func judgePressure(s *State) check.Check {
 	c := check.Check{
 		ID: "node-pressure", Title: message.T("Node has room (memory, disk, processes, network)"), Expected: message.T("no shortage"),
 		Source: message.T("Node conditions MemoryPressure, DiskPressure, PIDPressure, NetworkUnavailable"),
-		Fix:    message.T("Free what is short; with a full disk the node removes pods and images."),
+		Fix:    message.T("Free up the resource that is low; with a full disk the node removes pods and images."),
 	}
 	if c, no := unread(s, c, "nodes"); no {
 		return c

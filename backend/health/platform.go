@@ -30,10 +30,10 @@ func judgeAPI(s *State) check.Check {
 		why := problem.From(s.Torn)
 		c.Status, c.Observed, c.Fix, c.Evidence = check.Fail, why.Summary, why.Fix, []message.Text{message.Detail(why)}
 	case s.Away != nil:
-		c.Status, c.Observed = check.Fail, message.F("no answer: %s", firstLine(s.Away.Error()))
+		c.Status, c.Observed = check.Fail, message.F("no answer: %s", said(s.Away))
 		c.Fix = message.T("Wait: the API is away for about a minute at each restart, and for some minutes after the node starts.")
 	case s.NotReady != nil:
-		c.Status, c.Observed = check.Fail, message.F("answers, but is not ready: %s", firstLine(s.NotReady.Error()))
+		c.Status, c.Observed = check.Fail, message.F("answers, but is not ready: %s", said(s.NotReady))
 		c.Fix = message.T("Wait some minutes; if it stays, make a support bundle.")
 	default:
 		c.Status, c.Observed = check.Pass, message.T("ready")

@@ -28,7 +28,7 @@ type site struct {
 var sites = []site{
 	{"web-console", message.T("Web console answers"), "openshift-console", []string{"console-custom", "console"}, "/"},
 	{"web-login", message.T("Login page answers (OAuth)"), "openshift-authentication", []string{"oauth-openshift"}, "/healthz"},
-	{"web-canary", message.T("Way in for applications answers (ingress canary)"), "openshift-ingress-canary", []string{"canary"}, "/"},
+	{"web-canary", message.T("Application ingress answers (canary)"), "openshift-ingress-canary", []string{"canary"}, "/"},
 }
 
 var errNoRoute = errors.New("the cluster has no route for it")
@@ -78,7 +78,7 @@ func judgeSite(s *State, w site) check.Check {
 	case errors.Is(a.Err, errNoRoute):
 		return absent(c)
 	case a.Err != nil:
-		c.Status, c.Observed = check.Fail, message.F("%s%s", strings.TrimPrefix(a.Host+": ", ": "), firstLine(a.Err.Error()))
+		c.Status, c.Observed = check.Fail, message.F("%s%s", strings.TrimPrefix(a.Host+": ", ": "), said(a.Err))
 	case a.Status >= http.StatusBadRequest || a.Status < http.StatusOK:
 		c.Status, c.Observed = check.Fail, message.F("%s answers %d %s", a.Host, a.Status, http.StatusText(a.Status))
 	default:

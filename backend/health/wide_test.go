@@ -265,7 +265,7 @@ var wideFaults = []fault{
 		s.Wide.Parts[nncp] = []health.Part{part("", "br1", says("Degraded", "True", "no port"))}
 	}, "add-ons", check.Warn, "no port"},
 	{"event that keeps coming", func(s *health.State) { s.Wide.Events = append(s.Wide.Events, event("FailedMount", 40, time.Minute)) }, "events", check.Warn, "dns-default-1 FailedMount, 40 times in all: volume x"},
-	{"alert that is known", firing("KubePodCrashLooping", "warning"), "alerts", check.Warn, "warning: KubePodCrashLooping (openshift-dns/dns-1): a pod ends again and again"},
+	{"alert that is known", firing("KubePodCrashLooping", "warning"), "alerts", check.Warn, "warning: KubePodCrashLooping (openshift-dns/dns-1): a pod keeps crashing"},
 	{"alert of the owner's", firing("PlantTooHot", "critical"), "alerts", check.Warn, "critical: PlantTooHot (openshift-dns/dns-1): Summary of it."},
 	{"no rule evaluated", func(s *health.State) { s.Wide.Alerts.Active = nil }, "alerts", check.Skip, "Watchdog"},
 	{"pull refused", func(s *health.State) { s.Pods[0] = pod("openshift-dns", "dns", pullFails("unauthorized: access")) }, "images", check.Fail, "refuses the pull secret"},

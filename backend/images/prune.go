@@ -193,7 +193,7 @@ func (p Pruning) forget(ctx context.Context, primary *store.Store, l Leftovers) 
 	for _, i := range l.Images {
 		if _, still := after.Image(i.ID); still {
 			return &problem.Problem{
-				Code: "CTR-USED", Summary: message.F("CRI-O does not let image %s go.", first(i.Names, i.ID)),
+				Code: "CTR-USED", Summary: message.F("CRI-O does not release the image %s.", first(i.Names, i.ID)),
 				Fix: message.T("Remove the containers that use it (crictl ps -a), then retry; the seeded store was not changed."), Err: failed[i.ID],
 			}
 		}

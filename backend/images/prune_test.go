@@ -16,6 +16,7 @@ import (
 	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/store"
 	"touchdown/backend/images/wanted"
+	"touchdown/backend/message"
 	"touchdown/test/imagestore"
 )
 
@@ -112,7 +113,7 @@ func TestPruneFindsWhatNobodyNeeds(t *testing.T) {
 	if base := l.Images[0].Size + l.Images[1].Size - l.Bytes; l.Layers != 2 || l.Bytes <= 0 || base <= 0 || base%2 != 0 {
 		t.Errorf("%d bytes in %d layers of images with %d and %d", l.Bytes, l.Layers, l.Images[0].Size, l.Images[1].Size)
 	}
-	p.Wanted.Unread = []wanted.Unread{{Source: "pods", Reason: "The API does not answer."}}
+	p.Wanted.Unread = []wanted.Unread{{Source: "pods", Reason: message.T("The API does not answer.")}}
 	if _, err := p.Look(t.Context()); code(err) != "CTR-UNRD" || !strings.Contains(err.Error(), "pods: The API does not answer.") {
 		t.Errorf("with a source unread: %v", err)
 	}

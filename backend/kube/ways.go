@@ -228,7 +228,7 @@ func (w *ways) authorities(otherwise []byte) []byte {
 func unreadable(why error) *problem.Problem {
 	return &problem.Problem{
 		Code:    "CLU-KCFG",
-		Summary: message.T("The node's own way into its cluster, a kubeconfig, cannot be read."),
+		Summary: message.T("The node's kubeconfig cannot be read."),
 		Fix:     message.T("Switch the node off and on once. If it comes to this again, call support: that file has to be put back."),
 		Err:     why,
 	}

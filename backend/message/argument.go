@@ -20,7 +20,9 @@ func newArgument(a any) argument {
 			return argument{a.english}
 		}
 		return argument{a}
-	case fmt.Stringer, error:
+	case error: // every language but English says that it is a technical detail
+		return newArgument(Detail(a))
+	case fmt.Stringer:
 		return argument{fmt.Sprint(a)}
 	}
 	switch v := reflect.ValueOf(a); v.Kind() {

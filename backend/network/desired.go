@@ -81,7 +81,7 @@ func compilePlan(ctx context.Context, l library, s Settings, before, now *Curren
 
 func unwritable(err error) error {
 	return &problem.Problem{
-		Code: "NET-ARG", Summary: message.F("The network settings cannot be written as profiles of NetworkManager: %s.", err.Error()),
+		Code: "NET-ARG", Summary: message.F("The network settings cannot be written as profiles of NetworkManager: %s.", err),
 		Fix: message.T("Correct spec.networkConfig; if the settings were typed as a form, make a support bundle."), Err: err,
 	}
 }

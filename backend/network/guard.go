@@ -3,7 +3,6 @@ package network
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -64,7 +63,7 @@ func (p *Plan) guard(ctx context.Context, l library) error {
 	} {
 		if err != nil {
 			return &problem.Problem{
-				Code: "NET-KEYS", Summary: message.F("The nmstate document %s.", err.Error()),
+				Code: "NET-KEYS", Summary: message.F("The nmstate document %s.", err),
 				Fix: message.T("Leave that out of spec.networkConfig; describe the site's ports, bonds and VLANs alone."), Err: err,
 			}
 		}
@@ -84,18 +83,18 @@ func (p *Plan) reserved() []Reserved {
 // interfaces wants the changed ones to be ports, bonds and VLANs, and br-ex as this package itself changes it.
 func (c *changes) interfaces(live *state) error {
 	if len(c.OVSDB) > 0 && string(c.OVSDB) != "null" || len(c.OVN) > 0 && string(c.OVN) != "null" {
-		return errors.New("would change the database of Open vSwitch")
+		return message.Failed(message.T("would change the database of Open vSwitch"))
 	}
 	for _, i := range c.Interfaces {
 		if i.Name == Bridge && (i.Type == "ovs-bridge" || i.Type == "ovs-interface") {
 			continue // we made it: a document has neither type
 		}
 		if forbidden.MatchString(i.Name) || !ofASite(i) {
-			return fmt.Errorf("would change %q, which is not a port, a bond or a VLAN of the site", i.Name)
+			return message.Failed(message.F("would change %q, which is not a port, a bond or a VLAN of the site", i.Name))
 		}
 		for _, now := range live.Interfaces {
 			if now.Name == i.Name && (!ofASite(now) || now.State == "ignore") {
-				return fmt.Errorf("would change %q, which belongs to the cluster or to another program", i.Name)
+				return message.Failed(message.F("would change %q, which belongs to the cluster or to another program", i.Name))
 			}
 		}
 	}
@@ -116,7 +115,7 @@ func (c *changes) routing(p *Plan, want, live *state) error {
 	own := ownSubnets(want, live)
 	for _, r := range list {
 		if r.Table == localTable && r.State != "absent" {
-			return errors.New("has a route in the table of the node's own addresses (255), which goes before all others")
+			return message.Failed(message.T("has a route in the table of the node's own addresses (255), which goes before all others"))
 		}
 		if r.drops() {
 			if err := r.harmless(p.reserved(), own); err != nil {
@@ -127,12 +126,12 @@ func (c *changes) routing(p *Plan, want, live *state) error {
 		isDefault := r.Destination == any4 || r.Destination == any6
 		switch described := r.Interface == p.Carrier || want.find(r.Interface, "") != nil; {
 		case !described:
-			return fmt.Errorf("would change a route over %q, which it does not describe", r.Interface)
+			return message.Failed(message.F("would change a route over %q, which it does not describe", r.Interface))
 		case isDefault:
 		case r.State == "absent" && r.Interface == p.Carrier:
-			return fmt.Errorf("would remove the route to %s, which is not the site's", r.Destination)
+			return message.Failed(message.F("would remove the route to %s, which is not the site's", r.Destination))
 		default:
-			if err := apart("has a route to "+r.Destination+", which", r.Destination, p.reserved()); err != nil {
+			if err := apart(message.F("has a route to %s, which", r.Destination), r.Destination, p.reserved()); err != nil {
 				return err
 			}
 		}
@@ -148,17 +147,17 @@ func (r route) drops() bool {
 // harmless wants a route that drops packets to leave the default route, the networks inside of the node and its subnets alone. In the main
 // table a larger network than a subnet does: the more specific route goes before it.
 func (r route) harmless(reserved []Reserved, own []netip.Prefix) error {
-	if err := apart("has a route that drops packets and", r.Destination, reserved); err != nil {
+	if err := apart(message.T("has a route that drops packets and"), r.Destination, reserved); err != nil {
 		return err
 	}
 	to, err := netip.ParsePrefix(r.Destination)
 	if err != nil {
-		return errors.New("has a route that drops packets to what cannot be read")
+		return message.Failed(message.T("has a route that drops packets to what cannot be read"))
 	}
 	isMain := r.Table == 0 || r.Table == mainTable
 	hits := func(is netip.Prefix) bool { return is.Overlaps(to) && (!isMain || to.Bits() >= is.Bits()) }
 	if to.Bits() <= 1 || slices.ContainsFunc(own, hits) { // two halves are a default route, too
-		return fmt.Errorf("has a route that drops packets to %s, which are the node's own", r.Destination)
+		return message.Failed(message.F("has a route that drops packets to %s, which are the node's own", r.Destination))
 	}
 	return nil
 }
@@ -235,22 +234,22 @@ func (c *changes) rules(reserved []Reserved, own []netip.Prefix) error {
 	}
 	for _, r := range c.Rules.Config {
 		if r.State == "absent" {
-			return errors.New("would remove a routing rule")
+			return message.Failed(message.T("would remove a routing rule"))
 		}
 		if r.From == "" && r.To == "" {
-			return errors.New("has a routing rule for all packets; give ip-from or ip-to")
+			return message.Failed(message.T("has a routing rule for all packets; give ip-from or ip-to"))
 		}
 		for _, subnet := range []string{r.From, r.To} {
 			if subnet == "" {
 				continue
 			}
-			if err := apart("has a routing rule that", subnet, reserved); err != nil {
+			if err := apart(message.T("has a routing rule that"), subnet, reserved); err != nil {
 				return err
 			}
 			if r.Action == "" {
 				continue
 			}
-			if err := apart("has a routing rule that drops packets and", subnet, addresses); err != nil {
+			if err := apart(message.T("has a routing rule that drops packets and"), subnet, addresses); err != nil {
 				return err
 			}
 		}
@@ -259,17 +258,17 @@ func (c *changes) rules(reserved []Reserved, own []netip.Prefix) error {
 }
 
 // apart wants a subnet to lie outside of all reserved networks.
-func apart(what, subnet string, reserved []Reserved) error {
+func apart(what message.Text, subnet string, reserved []Reserved) error {
 	prefix, err := netip.ParsePrefix(subnet)
 	if addr, bad := netip.ParseAddr(subnet); bad == nil {
 		prefix, err = netip.PrefixFrom(addr, addr.BitLen()), nil
 	}
 	if err != nil {
-		return errors.New("has a subnet that cannot be read")
+		return message.Failed(message.T("has a subnet that cannot be read"))
 	}
 	for _, r := range reserved {
 		if r.Prefix.Overlaps(prefix) {
-			return fmt.Errorf("%s overlaps %s network %s", what, r.Name, r.Prefix)
+			return message.Failed(message.F("%s overlaps %s network %s", what, r.text(), r.Prefix))
 		}
 	}
 	return nil
@@ -289,13 +288,13 @@ func ownKept(want *state, carrier string, own host.Own) error {
 				case i.Name == carrier && own.Has(p) && f.Enabled:
 					missing = slices.DeleteFunc(missing, func(a netip.Addr) bool { return a == p.Addr() })
 				case i.Name != carrier && p.IsValid() && slices.Contains(own, p.Addr()):
-					return fmt.Errorf("gives %s the node's internal address %s", i.Name, p.Addr())
+					return message.Failed(message.F("gives %s the node's internal address %s", i.Name, p.Addr()))
 				}
 			}
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("would take the internal address %s from the node", missing)
+		return message.Failed(message.F("would take the internal address %s from the node", missing))
 	}
 	return nil
 }

@@ -45,5 +45,5 @@ func (r Reserved) text() message.Text {
 	case "service network":
 		return message.T("the services'")
 	}
-	return message.Data(r.Name)
+	return message.F("the %s", r.Name)
 }

@@ -56,7 +56,7 @@ func (p *Plan) raw() (physical []byte, err error) {
 
 func badDocument(err error) error {
 	return &problem.Problem{
-		Code: "NET-NMST", Summary: message.F("The nmstate document cannot be used: %s.", err.Error()),
+		Code: "NET-NMST", Summary: message.F("The nmstate document cannot be used: %s.", err),
 		Fix: message.T("Correct spec.networkConfig."), Err: err,
 	}
 }

@@ -139,7 +139,7 @@ func (p *Plan) missing(live *state) (what message.Text, routed bool) {
 	}
 	want, err := parseState(p.desired)
 	if err != nil {
-		return message.Data(err.Error()), false
+		return message.Detail(err), false
 	}
 	w := want.find(p.Carrier, carrierType(p.Carrier == Bridge))
 	if w == nil {

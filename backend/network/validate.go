@@ -2,7 +2,6 @@ package network
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"net/netip"
 	"slices"
@@ -101,7 +100,7 @@ func (f *faults) devices() {
 	if v := f.s.VLAN; v < 0 || v > 4094 {
 		f.add("network.vlanID", message.F("%d is no VLAN; they are 1 to 4094", v))
 	}
-	f.mtu("network.mtu", fmt.Sprintf("%d bytes", f.s.MTU), f.s.MTU, true)
+	f.mtu("network.mtu", message.F("%d bytes", f.s.MTU), f.s.MTU, true)
 	// The kernel's names of interfaces have at most 15 characters.
 	if name := f.s.device(); len(name) > 15 {
 		f.add("network.vlanID", message.F("the name %s would be too long for an interface", name))

@@ -31,7 +31,7 @@ func LeastMTU(pods int, six bool) int {
 
 // mtu judges the largest packet of a port, which what calls without the number where that can be a secret in the wrong place; below
 // says that br-ex stands on the port.
-func (f *faults) mtu(path, what string, mtu int, below bool) {
+func (f *faults) mtu(path string, what message.Text, mtu int, below bool) {
 	switch {
 	case mtu == 0:
 	case mtu < minMTU || mtu > maxMTU:
@@ -68,7 +68,7 @@ func (f *faults) server(path, text string, before []string, own ...string) (neti
 func (f *faults) outside(path string, addr netip.Addr) bool {
 	for _, r := range f.facts.Reserved {
 		if r.Prefix.Contains(addr) {
-			f.add(path, message.F("%s is in the %s network %s, inside of the cluster; give the site's name server", addr, r.Name, r.Prefix))
+			f.add(path, message.F("%s is in %s network %s, inside of the cluster; give the site's name server", addr, r.text(), r.Prefix))
 			return false
 		}
 	}

@@ -19,7 +19,7 @@ func (f *faults) raw(ctx context.Context, n *Network) {
 		return
 	}
 	if _, err := n.library.generate(ctx, d.json()); err != nil {
-		f.add(path, message.Verbatim(problemText(err)))
+		f.add(path, problemText(err))
 		return
 	}
 	if view.carrier() == "" {
@@ -35,7 +35,7 @@ func (f *faults) raw(ctx context.Context, n *Network) {
 		return
 	}
 	if _, err := compilePlan(ctx, n.library, f.s, f.facts.Now, f.facts.Now); err != nil {
-		f.add(path, message.Verbatim(problemText(err)))
+		f.add(path, problemText(err))
 	}
 }
 
@@ -46,7 +46,7 @@ func (f *faults) networks(path string, d document, view *state) {
 	below := append(view.under(carrier), carrier)
 	var own []string
 	for _, i := range view.Interfaces {
-		f.mtu(path, "the MTU of "+i.Name, i.MTU, slices.Contains(below, i.Name))
+		f.mtu(path, message.F("the MTU of %s", i.Name), i.MTU, slices.Contains(below, i.Name))
 		f.link(path, i)
 		for _, fam := range []*family{i.IPv4, i.IPv6} {
 			if fam == nil {
@@ -71,7 +71,7 @@ func (f *faults) networks(path string, d document, view *state) {
 				if !ok || subnet == any4 || subnet == any6 {
 					continue
 				}
-				if err := apart("has a subnet in "+kind+" that", subnet, f.facts.Reserved); err != nil {
+				if err := apart(message.F("has a subnet in %s that", kind), subnet, f.facts.Reserved); err != nil {
 					f.add(path, message.Detail(err))
 				}
 			}
@@ -125,9 +125,9 @@ func (f *faults) siteAddress(path string, a address, carrying bool) {
 }
 
 // problemText is the sentence of a Problem, or the error.
-func problemText(err error) string {
+func problemText(err error) message.Text {
 	if p := problem.From(err); p.Code != "ERR-UNKN" {
-		return p.Summary.String()
+		return p.Summary
 	}
-	return err.Error()
+	return message.Detail(err)
 }

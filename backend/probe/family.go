@@ -175,7 +175,7 @@ func (r *run) gateway(ctx context.Context, f *family, seen []net.HardwareAddr) e
 		c.Fix = message.T("Check the address and the prefix length: the gateway seems to belong to another network.")
 	default:
 		c.Status = check.Fail
-		c.Observed = message.F("Nobody at %s answers.", f.gateway)
+		c.Observed = message.F("Nothing answers at %s.", f.gateway)
 		c.Fix = message.F("Check the gateway's address%s, and that the cable is in the right socket of the switch.", r.vlanHint())
 	}
 	r.say(c)

@@ -136,7 +136,7 @@ func (k *clocks) judgeSource(c *check.Check, s *source) {
 	switch err := s.response.Validate(); {
 	case err != nil:
 		c.Evidence = append(c.Evidence, message.Detail(err))
-		c.Observed = message.T("It answers, but it says itself that its time is not to be trusted.")
+		c.Observed = message.T("It answers, but reports that it is unsynchronised.")
 		c.Fix = message.T("Use another time server, or ask the site's network administrator.")
 	case k.trusted() == nil:
 		c.Observed = message.F("The time servers contradict each other; this one says %s.", s.response.Time.UTC().Format(clockFormat))

@@ -40,7 +40,7 @@ func From(err error) *Problem {
 		return &Problem{Code: "DSK-FULL", Summary: message.T("The disk is full."), Fix: message.T("Free some space on /var, then retry."), Err: err}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &Problem{Code: "ANS-LATE", Summary: message.T("An answer did not come within the time that Touchdown waits."), Fix: message.T("Wait a minute and retry: the machine may be busy. If it stays so, make a support bundle and call support."), Err: err}
+		return &Problem{Code: "ANS-LATE", Summary: message.T("Timed out waiting for a response."), Fix: message.T("Wait a minute and retry: the machine may be busy. If it stays so, make a support bundle and call support."), Err: err}
 	}
 	return &Problem{
 		Code:    "ERR-UNKN",

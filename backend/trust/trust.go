@@ -144,7 +144,7 @@ func Refresh(ctx context.Context, m *host.Machine) error {
 	for _, argv := range [][]string{{"update-ca-trust", "extract"}, {"systemctl", "try-restart", "crio.service"}} {
 		if _, err := m.Run(ctx, argv...); err != nil {
 			return &problem.Problem{
-				Code: "CA-TRUST", Summary: message.T("The node could not be made to trust the site's authorities."),
+				Code: "CA-TRUST", Summary: message.T("The site's CAs could not be added to the node."),
 				Fix: message.T("Check the certificates of the trust bundle; retry."), Err: err,
 			}
 		}

@@ -142,7 +142,7 @@ func (a *applying) review(ctx context.Context) (*view.Review, uint64, error) {
 	}
 	if p := snapshot.Problem; p != nil && p.Code == view.RecordsLost && !a.flags.afterLoss {
 		return nil, 0, &problem.Problem{
-			Code: p.Code, Summary: p.Summary, Err: errors.New(p.Detail),
+			Code: p.Code, Summary: p.Summary, Err: errors.New(p.Detail.String()),
 			Fix: message.T("Look at the node (touchdown status). Continue at a console, start over with `touchdown apply --after-loss`, or put everything back with `touchdown undo`."),
 		}
 	}

@@ -46,7 +46,7 @@ func (n *node) fails(step string, says ...string) {
 		n.t.Errorf("%s failed, not %s", s.Current, step)
 	}
 	for _, want := range says {
-		if !strings.Contains(p.Code+" "+p.Summary.String()+" "+p.Detail, want) {
+		if !strings.Contains(p.Code+" "+p.Summary.String()+" "+p.Detail.String(), want) {
 			n.t.Errorf("the problem does not say %q: %+v", want, p)
 		}
 	}

@@ -46,7 +46,7 @@ func (t imageTable) print(w io.Writer, r *wanted.Result) {
 		paragraph(w, "", line)
 	}
 	for _, u := range r.Unread {
-		paragraph(w, "Not read: ", u.Source+": "+u.Reason)
+		paragraph(w, "Not read: ", u.Source+": "+u.Reason.String())
 	}
 }
 

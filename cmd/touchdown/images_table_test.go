@@ -6,6 +6,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/images/wanted"
+	"touchdown/backend/message"
 )
 
 func shown(t *testing.T, all bool, r *wanted.Result) string {
@@ -24,7 +25,7 @@ func shown(t *testing.T, all bool, r *wanted.Result) string {
 }
 
 func TestImageTable(t *testing.T) {
-	r := &wanted.Result{StoreRead: true, Unread: []wanted.Unread{{Source: "deployments", Reason: "The cluster does not let Touchdown list deployments. Give Touchdown the node's own administrator kubeconfig."}}}
+	r := &wanted.Result{StoreRead: true, Unread: []wanted.Unread{{Source: "deployments", Reason: message.T("The cluster does not let Touchdown list deployments. Give Touchdown the node's own administrator kubeconfig.")}}}
 	r.Images = []wanted.Image{
 		{Names: []string{"quay.io/x/spare:1"}, Need: wanted.Spare, Present: true, Size: 5},
 		{

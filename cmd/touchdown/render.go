@@ -82,7 +82,7 @@ func renderTrouble(t *steps.Trouble) string {
 		return ""
 	}
 	out := steps.Linef("    %s  %s", t.Code, t.Summary)
-	if t.Detail != "" {
+	if t.Detail.String() != "" {
 		out += steps.Linef("    cause: %s", t.Detail)
 	}
 	for _, l := range t.Output {

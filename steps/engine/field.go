@@ -74,7 +74,7 @@ func (d *draft) view(f steps.Field) view.Field {
 func beside(err error) message.Text {
 	e, ok := errors.AsType[*site.Error](err)
 	if !ok || e.Path != "" || e.File != "" || e.Line > 0 {
-		return message.Data(err.Error())
+		return message.Detail(err)
 	}
 	return e.Says()
 }

@@ -235,7 +235,7 @@ func TestQuestionThatCannotBeEncoded(t *testing.T) {
 			pen := take(t, f)
 			f.start(t, f, pen, false)
 			s := until(t, f, "the failure", inState(view.HasFailed))
-			if s.Current != "light" || s.Problem.Detail == "asking: it was answered" {
+			if s.Current != "light" || s.Problem.Detail.String() == "asking: it was answered" {
 				t.Errorf("problem %+v", s.Problem)
 			}
 			f.w.mu.Lock()

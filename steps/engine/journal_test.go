@@ -164,8 +164,8 @@ func TestMegabytesOfOutput(t *testing.T) {
 	f.reopen(t)
 	s := until(t, f, "the failure, read again", inState(view.HasFailed))
 	p, step := s.Problem, s.Stages[1].Steps[0]
-	if !strings.HasPrefix(p.Detail, "running flood begins <secret>") || !strings.HasSuffix(p.Detail, ": more") {
-		t.Errorf("the detail is %.60q ... %q", p.Detail, p.Detail[max(0, len(p.Detail)-60):])
+	if detail := p.Detail.String(); !strings.HasPrefix(detail, "running flood begins <secret>") || !strings.HasSuffix(detail, ": more") {
+		t.Errorf("the detail is %.60q ... %q", detail, detail[max(0, len(detail)-60):])
 	}
 	if last := p.Output[len(p.Output)-1]; !strings.HasPrefix(p.Output[0], "begins <secret>") || !strings.HasSuffix(p.Output[0], "<secret> ends") || !strings.HasSuffix(last, "more lines") {
 		t.Errorf("%d lines of output, the last %q", len(p.Output), last)

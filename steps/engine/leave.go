@@ -82,7 +82,7 @@ func (e *lander) wasLeft(known media.Known, l *leaving, left *media.Left) {
 	}
 	if err := known.NoteLeft(l.what); err != nil {
 		e.o.Node.Log.Warn("it cannot be noted what was left on the medium", "error", e.mask.Mask(err.Error()))
-		whole = message.F("Medium %s has %s. The node could not note that, and writes them again after a restart: %s", left.Medium, strings.Join(left.Files, ", "), e.mask.Mask(reason(err)))
+		whole = message.F("Medium %s has %s. The node could not note that, and writes them again after a restart: %s", left.Medium, strings.Join(left.Files, ", "), reason(err).Map(e.mask.Mask))
 	}
 	e.sayLeft(known, l, line, whole)
 }
@@ -90,7 +90,7 @@ func (e *lander) wasLeft(known media.Known, l *leaving, left *media.Left) {
 // notLeft tells why nothing was left, or may not have been. A medium that has no room now, or takes no files at all, is not tried again.
 func (e *lander) notLeft(known media.Known, l *leaving, failed error) {
 	e.o.Node.Log.Warn("nothing can be left on the medium", "error", e.mask.Mask(failed.Error()))
-	code, why := problem.From(failed).Code, e.mask.Mask(reason(failed))
+	code, why := problem.From(failed).Code, reason(failed).Map(e.mask.Mask)
 	line, whole := message.F("Nothing was written to the medium (%s). Why: the log.", code), message.F("Nothing was written to the medium: %s", why)
 	switch code {
 	case "MED-WERR": // it failed while it wrote, or its answer was lost
@@ -252,7 +252,7 @@ func openQuestion(c *core) string {
 		if j.current != "" {
 			stopped += " at step " + j.current
 		}
-		lines = append(lines, stopped+".", "", j.problem.Code+": "+j.problem.Summary.String(), j.problem.Fix.String(), j.problem.Detail)
+		lines = append(lines, stopped+".", "", j.problem.Code+": "+j.problem.Summary.String(), j.problem.Fix.String(), j.problem.Detail.String())
 	case j.state == view.IsUndone && len(j.met) > 0:
 		lines = append(append(lines, "The landing failed and was undone.", ""), message.English(j.met)...)
 	default:

@@ -148,7 +148,7 @@ func TestAfterALossAPersonDecides(t *testing.T) {
 				for range 2 {
 					r.open(t)
 					s = waitStarted(t, r.Engine)
-					if s.State != view.HasFailed || s.Problem == nil || s.Problem.Code != view.RecordsLost || s.Problem.Detail == "" || len(s.Notices) == 0 {
+					if s.State != view.HasFailed || s.Problem == nil || s.Problem.Code != view.RecordsLost || s.Problem.Detail.String() == "" || len(s.Notices) == 0 {
 						t.Fatalf("state %s, problem %+v, notices %q", s.State, s.Problem, s.Notices)
 					}
 					if r.w.calls["light"]+r.w.calls["names"] != lit {

@@ -194,7 +194,7 @@ func (m *Masker) event(e *steps.Event) {
 	}
 	if e.Problem != nil {
 		p := *e.Problem
-		p.Summary, p.Fix, p.Detail, p.Output = p.Summary.Map(m.text), p.Fix.Map(m.text), m.text(p.Detail), m.lines(p.Output)
+		p.Summary, p.Fix, p.Detail, p.Output = p.Summary.Map(m.text), p.Fix.Map(m.text), p.Detail.Map(m.text), m.lines(p.Output)
 		e.Problem = &p
 	}
 }

@@ -28,7 +28,7 @@ func (e *lander) tellOverwritten(known media.Known, l *leaving, left *media.Left
 	if p := left.Stays; p != nil {
 		e.o.Node.Log.Warn("the site config on the medium was not overwritten", "error", e.mask.Mask(p.Error()))
 		line = message.F("The site config may be on the medium still (%s). Why: the log.", p.Code)
-		whole = message.Data(e.mask.Mask(reason(p)))
+		whole = reason(p).Map(e.mask.Mask)
 	} else if !left.Overwritten {
 		return
 	}

@@ -199,7 +199,7 @@ func TestFailureHasWaysOn(t *testing.T) {
 		pen := take(t, s)
 		r.start(t, s, pen, false)
 		snapshot := until(t, s, "the failure", inState(view.HasFailed))
-		if p := snapshot.Problem; p.Code != "BRKN" || p.Fix.String() != "Fix it." || p.Detail != "cause" || snapshot.Current != "light" {
+		if p := snapshot.Problem; p.Code != "BRKN" || p.Fix.String() != "Fix it." || p.Detail.String() != "cause" || snapshot.Current != "light" {
 			t.Errorf("problem %+v at %s", p, snapshot.Current)
 		}
 		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
@@ -299,7 +299,7 @@ func TestPanicIsAFailure(t *testing.T) {
 		r.w.run["light"] = func(context.Context, *backend.Node, steps.Report) error { panic("boom") }
 		pen := take(t, s)
 		r.start(t, s, pen, false)
-		if p := until(t, s, "the failure", inState(view.HasFailed)).Problem; p.Code != "ENG-BUG" || !strings.Contains(p.Detail, "boom") {
+		if p := until(t, s, "the failure", inState(view.HasFailed)).Problem; p.Code != "ENG-BUG" || !strings.Contains(p.Detail.String(), "boom") {
 			t.Errorf("problem %+v", p)
 		}
 	})

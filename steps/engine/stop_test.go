@@ -192,7 +192,7 @@ func TestRebootThatCannotBe(t *testing.T) {
 		}
 		f.start(t, f, take(t, f), false)
 		s := until(t, f, "the failure", inState(view.HasFailed))
-		if !strings.Contains(s.Problem.Detail, "boot id") {
+		if !strings.Contains(s.Problem.Detail.String(), "boot id") {
 			t.Errorf("problem %+v", s.Problem)
 		}
 		if calls := f.host.Calls(); len(calls) > 0 {

@@ -162,7 +162,7 @@ func (e *lander) tryFrom(f *media.Medium) message.Text {
 		return message.Text{}
 	}
 	e.o.Node.Log.Warn("nothing starts from the medium", "device", f.Device, "error", e.mask.Mask(err.Error()))
-	e.tried[f.ID()] = try{message.Data(e.mask.Mask(reason(err))), heard}
+	e.tried[f.ID()] = try{reason(err).Map(e.mask.Mask), heard}
 	return e.tried[f.ID()].why
 }
 
@@ -174,15 +174,17 @@ func (e *lander) lookAgain() {
 }
 
 // reason is an error for the people at the console.
-func reason(err error) string {
+func reason(err error) message.Text {
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
-		return fmt.Sprintf("%s %s (%s)", p.Summary, p.Fix, p.Code)
+		return message.F("%s %s (%s)", p.Summary, p.Fix, p.Code)
 	}
-	text := err.Error()
-	for _, kind := range []error{session.ErrState, session.ErrInvalid, session.ErrNoPen, session.ErrPenHeld} { // for programs
-		text = strings.TrimPrefix(text, kind.Error()+": ")
-	}
-	return text
+	return message.Detail(err).Map(func(text string) string {
+		for _, kind := range []error{session.ErrState, session.ErrInvalid, session.ErrNoPen, session.ErrPenHeld} { // for programs
+			text = strings.TrimPrefix(text, kind.Error()+": ")
+		}
+
+		return text
+	})
 }
 
 // sayOfMedia shows sentences on every screen, in place of the last ones.

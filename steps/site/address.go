@@ -80,7 +80,7 @@ func reachable(addr netip.Addr) *Error {
 	var what message.Text
 	switch {
 	case addr.IsUnspecified():
-		what = message.T("the address that stands for none")
+		what = message.T("the unspecified address")
 	case addr.IsLoopback():
 		what = message.T("an address of the machine itself")
 	case addr.IsMulticast():

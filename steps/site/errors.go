@@ -123,7 +123,7 @@ func asFault(err error) *Error {
 		copied := *e
 		return &copied
 	}
-	return &Error{Msg: message.Data(err.Error())}
+	return &Error{Msg: message.Detail(err)}
 }
 
 // shown quotes a value that is no secret for a message. A secret that was typed into the wrong field is left out.

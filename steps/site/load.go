@@ -119,14 +119,14 @@ func unreadable(err error) *Error {
 }
 
 // cause drops the path of this machine from an error.
-func cause(err error) string {
+func cause(err error) message.Text {
 	var pe *fs.PathError
 	var errno syscall.Errno
 	switch {
 	case errors.As(err, &errno):
-		return errno.Error()
+		return message.Detail(errno)
 	case errors.As(err, &pe):
-		return pe.Err.Error()
+		return message.Detail(pe.Err)
 	}
-	return err.Error()
+	return message.Detail(err)
 }

@@ -126,12 +126,12 @@ func fromWire(status int, body []byte) error {
 	message.Restore(&w, w.Messages)
 	if p := w.Problem; p != nil {
 		remote := &problem.Problem{Code: p.Code, Summary: p.Summary, Fix: p.Fix}
-		if p.Detail != "" {
-			remote.Err = errors.New(p.Detail)
+		if p.Detail != (message.Text{}) {
+			remote.Err = errors.New(p.Detail.String())
 		}
 		for _, k := range kinds {
 			if k.name == w.Kind {
-				remote.Err = &remoteError{text: p.Detail, kind: k.err}
+				remote.Err = &remoteError{text: p.Detail.String(), kind: k.err}
 			}
 		}
 		return remote

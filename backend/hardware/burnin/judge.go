@@ -146,7 +146,7 @@ func (r *Result) throttling() check.Check {
 // temperature judges the hottest that each sensor was.
 func (r *Result) temperature() check.Check {
 	c := check.Check{
-		ID: "burn-in-temperature", Title: message.T("Burn-in: highest temperature"), Status: check.Pass, Expected: message.T("below what each sensor calls high"),
+		ID: "burn-in-temperature", Title: message.T("Burn-in: highest temperature"), Status: check.Pass, Expected: message.T("below the warning threshold of each sensor"),
 		Source: message.T("/sys/class/hwmon: temp*_max, temp*_crit"),
 	}
 	if len(r.Hottest) == 0 {

@@ -100,7 +100,7 @@ func (r *Result) end(ctx context.Context, m *host.Machine, err error) (*Result, 
 		fallthrough
 	case err != nil:
 		return nil, &problem.Problem{
-			Code: "BRN-DEAD", Summary: message.T("The load of the burn-in stopped before its time."),
+			Code: "BRN-DEAD", Summary: message.T("The burn-in ended too early."),
 			Fix: message.T("Retry. If it happens again, look for machine checks and for memory that ran out in the kernel's messages: journalctl -k."), Err: err,
 		}
 	}

@@ -148,7 +148,7 @@ var told = map[Class]struct {
 		return message.F("The name %s cannot be one of an image in a registry.", n)
 	}, message.T("Correct it where it is needed.")},
 	Busy: {"PUL-BUSY", func(n string) message.Text {
-		return message.F("The registry of the image %s asks to be left alone.", n)
+		return message.F("The registry of the image %s limits how often it can be asked.", n)
 	}, message.T("Wait some minutes, then retry.")},
 	Broken: {"PUL-BRK", func(n string) message.Text {
 		return message.F("The registry of the image %s breaks off, or reports an internal error.", n)

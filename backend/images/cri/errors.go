@@ -24,8 +24,8 @@ func explain(ctx context.Context, doing string, err error) error {
 	}
 	said := errors.New(text(err))
 	p := &problem.Problem{
-		Code: "CR-ERR", Summary: message.T("CRI-O, which runs the node's containers, could not do what it was asked."),
-		Fix: message.T("Look at its log (journalctl -u crio); a reboot in order lets it check its store."), Err: said,
+		Code: "CR-ERR", Summary: message.T("CRI-O, which runs the node's containers, failed to carry out a request."),
+		Fix: message.T("Look at its log (journalctl -u crio); a clean reboot makes it check its store."), Err: said,
 	}
 	switch status.Code(err) {
 	case codes.Unavailable:

@@ -136,7 +136,7 @@ func (p *Store) begin() (func(), error) {
 		if r, sure, found := unfinished(all); found && sure {
 			err = &problem.Problem{
 				Code: "STR-HALF", Summary: cutOff(r),
-				Fix: message.T("Restart Touchdown, which brings it to its end."),
+				Fix: message.T("Restart Touchdown, which finishes it."),
 			}
 		}
 	}

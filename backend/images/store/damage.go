@@ -43,7 +43,7 @@ func Damaged(found []Damage) error {
 	}
 	return &problem.Problem{
 		Code:    "STR-DMG",
-		Summary: message.F("The image store is damaged in %d places; the first: %s.", len(found), found[0]),
+		Summary: message.F("The image store is damaged in %d places; the first: %s.", len(found), message.Verbatim(found[0].String())),
 		Fix:     message.T("Repair the store (touchdown images verify), or pull the image again."),
 	}
 }

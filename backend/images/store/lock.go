@@ -38,7 +38,7 @@ func lock(ctx context.Context, write bool, files ...string) (func(), error) {
 		if err != nil {
 			release()
 			return nil, &problem.Problem{
-				Code: "STR-LCK", Summary: message.F("The image store's lock %s cannot be had.", file),
+				Code: "STR-LCK", Summary: message.F("The image store's lock %s is taken.", file),
 				Fix: message.T("Wait until no podman, skopeo or CRI-O works on the images, then retry."), Err: err,
 			}
 		}

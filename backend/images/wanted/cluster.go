@@ -3,12 +3,12 @@ package wanted
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 
 	"touchdown/backend/images/ref"
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 )
 
 // object is what all readers look at.
@@ -67,7 +67,7 @@ func (g *gathering) cluster(ctx context.Context, p Place, s *store, o Options) {
 		g.fail("cluster", p.Away)
 		return
 	case p.Kube == nil:
-		g.note("cluster", "Not asked.")
+		g.note("cluster", message.T("Not asked."))
 		return
 	}
 	c := p.Kube.Within(min(apiTime, p.Kube.Pace.Limit))
@@ -96,7 +96,7 @@ func (g *gathering) kind(ctx context.Context, c *kube.Cluster, k kind) {
 			err = k.read(g, o)
 		}
 		if err != nil {
-			g.note(k.source, fmt.Sprintf("%s/%s: %v", o.Metadata.Namespace, o.Metadata.Name, err))
+			g.note(k.source, message.F("%s/%s: %s", o.Metadata.Namespace, o.Metadata.Name, err))
 		}
 	})
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"touchdown/backend/images/ref"
 	"touchdown/backend/kube"
 	"touchdown/backend/kube/kubetest"
+	"touchdown/backend/message"
 )
 
 func at(c string) string { return "@sha256:" + strings.Repeat(c, 64) }
@@ -137,7 +138,7 @@ func TestEverySource(t *testing.T) {
 	if i := find(t, r, "quay.io/debug:1"); i.Digest != at("3")[1:] {
 		t.Errorf("the digest that a pod runs is not known: %+v", i)
 	}
-	if len(r.Unread) != 2 || r.Unread[0].Source != "pods" || !strings.Contains(r.Unread[0].Reason, "app/broken") || r.Unread[1].Source != "release" {
+	if len(r.Unread) != 2 || r.Unread[0].Source != "pods" || !strings.Contains(r.Unread[0].Reason.String(), "app/broken") || r.Unread[1].Source != "release" {
 		t.Errorf("unread: %v", r.Unread)
 	}
 	if s := r.Summary; s.Images != 22 || s.Wanted != 16 || s.Missing != 16 || s.BootMissing != 7 || s.PullAlways != 3 || s.Unsized != 16 {
@@ -294,7 +295,7 @@ func TestEndedCaller(t *testing.T) {
 
 // The JSON is a contract: fields of format 1 keep their names.
 func TestJSON(t *testing.T) {
-	r := &Result{Format: 1, StoreRead: true, Unread: []Unread{{"pods", "why"}}, Images: []Image{{
+	r := &Result{Format: 1, StoreRead: true, Unread: []Unread{{"pods", message.Data("why")}}, Images: []Image{{
 		Digest: "sha256:1", ID: "i", Names: []string{"a:1"}, Component: "c", Need: Boot, BootCritical: true, Missing: []string{"a:1"}, Pinned: true, Size: 1, Download: 2,
 		PullAlways: true, Sources: []string{"pods"}, Needers: []Needer{{Who: "Pod a/b", Need: Boot, Source: "pods", Always: "c"}}, Findings: []Finding{{"pull-always", check.Fail, "t", "f"}},
 		Blobs: []ref.Blob{{Digest: "x", Size: 2}},

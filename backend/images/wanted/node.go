@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"regexp"
@@ -16,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 )
 
 // Where the node keeps what it starts automatically.
@@ -50,7 +50,7 @@ func (g *gathering) files(m *host.Machine, source string, patterns ...string) []
 	}
 	all = slices.DeleteFunc(all, func(path string) bool { return strings.HasPrefix(filepath.Base(path), ".") })
 	if len(all) > filesLimit {
-		g.note(source, fmt.Sprintf("There are %d files; only %d were read.", len(all), filesLimit))
+		g.note(source, message.F("There are %d files; only %d were read.", len(all), filesLimit))
 		all = all[:filesLimit]
 	}
 	return all
@@ -68,7 +68,7 @@ func (g *gathering) read(m *host.Machine, source, path string) []byte {
 	case bytes.IndexByte(b[:min(len(b), 4096)], 0) >= 0:
 		return nil
 	case !whole:
-		g.note(source, fmt.Sprintf("%s is larger than %d bytes and was not read.", path, fileLimit))
+		g.note(source, message.F("%s is larger than %d bytes and was not read.", path, fileLimit))
 		return nil
 	}
 	return b
@@ -120,7 +120,7 @@ func (g *gathering) staticPod(m *host.Machine, path string, need Need) {
 		Spec     podSpec
 	}
 	if err := yaml.Unmarshal(b, &pod); err != nil || pod.Kind != "Pod" {
-		g.note("static-pods", path+" is no pod.")
+		g.note("static-pods", message.F("%s is no pod.", path))
 		return
 	}
 	if pod.Metadata.Namespace == "" {
@@ -143,7 +143,7 @@ func (g *gathering) pause(ctx context.Context, p Place, s *store) {
 			} `toml:"crio"`
 		}
 		if err := toml.Unmarshal(b, &file); err != nil {
-			g.note("crio", fmt.Sprintf("%s: %v", path, err))
+			g.note("crio", message.F("%s: %s", path, err))
 			continue
 		}
 		if file.Crio.Image.PauseImage != "" {

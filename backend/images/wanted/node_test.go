@@ -144,7 +144,7 @@ func TestPauseImageOfTheNextStart(t *testing.T) {
 	g := newGathering()
 	g.pause(t.Context(), Place{Host: m.Machine}, &store{})
 	wantLines(t, told(g), "r.example/default:1: boot pause image of CRI-O")
-	if len(g.unread) != 1 || !strings.Contains(g.unread[0].Reason, "10-broken") {
+	if len(g.unread) != 1 || !strings.Contains(g.unread[0].Reason.String(), "10-broken") {
 		t.Errorf("unread: %v", g.unread)
 	}
 }

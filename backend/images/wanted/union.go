@@ -60,7 +60,9 @@ func (g *gathering) union(ctx context.Context, s *store, o Options) *Result {
 		}
 	}
 	r.Unread = g.unread // CRI-O may have failed for single images since
-	slices.SortFunc(r.Unread, func(a, b Unread) int { return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Reason, b.Reason)) })
+	slices.SortFunc(r.Unread, func(a, b Unread) int {
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Reason.String(), b.Reason.String()))
+	})
 	if r.Unread == nil {
 		r.Unread = []Unread{}
 	}

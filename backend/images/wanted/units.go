@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 )
 
 // Where OpenShift lays units and scripts. Those of the operating system itself (/usr/lib) run no containers.
@@ -168,6 +169,6 @@ func (g *gathering) command(who, line string, need Need, vars map[string]string)
 		g.add(use{image, Needer{Who: who, Need: need, Source: "units"}})
 	}
 	if unclear && need == Boot {
-		g.note("units", who+" runs an image whose name is only known when it runs.")
+		g.note("units", message.F("%s runs an image whose name is only known when it runs.", Named(who)))
 	}
 }

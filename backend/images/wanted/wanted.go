@@ -13,6 +13,7 @@ import (
 	"touchdown/backend/images/cri"
 	"touchdown/backend/images/ref"
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 
@@ -73,8 +74,8 @@ type Finding struct {
 
 // Unread is a source that could not be read, whole or in part.
 type Unread struct {
-	Source string `json:"source"`
-	Reason string `json:"reason"`
+	Source string       `json:"source"`
+	Reason message.Text `json:"reason"`
 }
 
 // Result is the list. What could not be read is told beside what could.
@@ -170,14 +171,14 @@ func (r *Result) Fail(source string, err error) {
 }
 
 // reason is what a person reads of an error: a Problem's own words, else all of it.
-func reason(err error) string {
+func reason(err error) message.Text {
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
-		return p.Summary.String() + " " + p.Fix.String()
+		return message.F("%s %s", p.Summary, p.Fix)
 	}
-	return err.Error()
+	return message.Detail(err)
 }
 
-func (g *gathering) note(source, reason string) {
+func (g *gathering) note(source string, reason message.Text) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if u := (Unread{source, reason}); !slices.Contains(g.unread, u) {
