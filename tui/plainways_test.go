@@ -59,7 +59,7 @@ func TestPlainLost(t *testing.T) {
 		}
 	})
 	p.printed(t, "Records of this job were lost")
-	p.printed(t, "2 records cannot be read")
+	p.printed(t, "2 of the journal's records cannot be read")
 	p.printed(t, "1  Continue the job")
 	p.printed(t, "3  Undo")
 	p.printed(t, "5  Log\r\n6  Support summary on this line\r\n7  Node's journal\r\n8  Bundle on the network\r\nNumber:") // nothing can be waived

@@ -92,9 +92,6 @@ func (w *Watcher) ReadFiles(ctx context.Context, id string, paths ...string) (da
 	// The paths come from a console: what is not on the list of files is not found, whatever it looks like.
 	content, _, err := inspectAt(ctx, from.path, w.Limits.Time, wants(paths))
 	if err != nil {
-		if p := problem.From(err); p.Code == "MED-LRGE" { // as of a medium, which would have to be made again
-			p.Fix = message.F("Check that it is the right file; a file may have %d MiB.", volume.MaxFile>>20)
-		}
 		return nil, "", err
 	}
 	for _, path := range paths {

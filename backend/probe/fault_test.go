@@ -32,7 +32,7 @@ func nobody(a string) netip.Addr { return netip.MustParseAddr(a) }
 var faults = []fault{
 	{
 		name: "gateway silent", site: func(h *host) { h.must(h.site.Gateway.Set(site.Dead)) },
-		want: []string{"net-gateway fail Nobody at 198.51.100.1", "net-dns-1 pass", "net-ntp-1 pass", "net-registry skip behind the gateway", "net-mtu skip"},
+		want: []string{"net-gateway fail Nothing answers at 198.51.100.1", "net-dns-1 pass", "net-ntp-1 pass", "net-registry skip behind the gateway", "net-mtu skip"},
 	},
 	{
 		name: "gateway forwards nothing", site: func(h *host) { h.must(h.site.Gateway.Set(site.Blackhole)) }, kept: true,
@@ -111,11 +111,11 @@ var faults = []fault{
 		name: "address of another network", typo: func(_ *host, t *probe.Target) {
 			t.IPv4.Address, t.IPv4.Gateway = netip.MustParsePrefix("192.0.2.10/24"), nobody("192.0.2.1")
 		},
-		want: []string{"net-duplicate pass", "net-gateway fail Nobody at 192.0.2.1", "net-dns-1 skip", "net-ntp-1 skip", "net-registry skip"},
+		want: []string{"net-duplicate pass", "net-gateway fail Nothing answers at 192.0.2.1", "net-dns-1 skip", "net-ntp-1 skip", "net-registry skip"},
 	},
 	{
 		name: "VLAN that the site does not have", typo: func(_ *host, t *probe.Target) { t.VLAN = 77 },
-		want: []string{"net-carrier pass", "net-gateway fail Nobody", "net-registry warn"},
+		want: []string{"net-carrier pass", "net-gateway fail Nothing answers", "net-registry warn"},
 	},
 	{
 		name: "NTP off by 3 days", site: func(h *host) { h.site.NTP.Offset(-3 * 24 * time.Hour) }, kept: true,
@@ -128,7 +128,7 @@ var faults = []fault{
 	},
 	{
 		name: "NTP does not know the time itself", site: func(h *host) { h.site.NTP.Set(site.Unsynchronised) }, kept: true,
-		want: []string{"net-ntp-1 warn not to be trusted"},
+		want: []string{"net-ntp-1 warn It answers, but reports that it is unsynchronised"},
 	},
 	{
 		name: "NTP servers contradict each other", kept: true,
@@ -182,7 +182,7 @@ var faults = []fault{
 			h.dual(t)
 			t.IPv6.Gateway = nobody("2001:db8:51::ffff")
 		},
-		want: []string{"net-gateway-ipv6 fail Nobody at", "net-gateway pass"},
+		want: []string{"net-gateway-ipv6 fail Nothing answers at", "net-gateway pass"},
 	},
 	{
 		name: "no DHCP", site: func(h *host) { h.site.DHCP4.Off() }, typo: (*host).dhcp,

@@ -26,7 +26,7 @@ func mediaReader() *cobra.Command {
 		Use: media.ReaderCommand, Short: "Read a volume on standard input, and nothing else", Args: cobra.NoArgs, Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			letGo()
-			return media.Serve(os.Stdin, os.NewFile(3, "order"), os.Stdout) // to the byte: another process reads it, no terminal
+			return media.Serve(os.Stdin, os.NewFile(3, "order"), toProcess())
 		},
 	}
 }

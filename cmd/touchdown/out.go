@@ -52,6 +52,9 @@ func complaints(cmd *cobra.Command) io.Writer { return tui.Outlet(cmd.ErrOrStder
 // screen is the terminal of a person whose console is not open yet.
 func screen() io.Writer { return tui.Outlet(os.Stdout) }
 
+// toProcess is standard output to the byte, for a command whose reader is another process and no terminal.
+func toProcess() io.Writer { return os.Stdout }
+
 // printJSON prints a document for people who read JSON, too.
 func printJSON(cmd *cobra.Command, v any) error { return encode(cmd, v, "  ") }
 

@@ -135,12 +135,16 @@ func Copy(device io.ReaderAt, size int64, name string, most int64, take func([]b
 		return fmt.Errorf("there is no file %q: %w", name, os.ErrNotExist)
 	}
 	if found.size > most {
-		return &problem.Problem{
-			Code: "MED-LRGE", Summary: message.F("The file %s on the volume is too large: %d bytes.", name, found.size),
-			Fix: message.F("Check that it is the right file; a file may have %d MiB.", most>>20),
-		}
+		return tooLarge(name, found.size, most)
 	}
 	return fs.read(*found, take)
+}
+
+func tooLarge(path string, size, most int64) error {
+	return &problem.Problem{
+		Code: "MED-LRGE", Summary: message.F("The file %s on the volume is too large: %d bytes.", path, size),
+		Fix: message.F("Check that it is the right file; a file may have %d MiB.", most>>20),
+	}
 }
 
 // walk goes through a volume, the folders near its root first.
@@ -207,11 +211,7 @@ func (w *walk) add(f folder, n node) (string, error) {
 	e := Entry{Path: path, Size: n.size, Folder: n.folder, Start: n.start}
 	if !n.folder && w.wanted(path) {
 		if w.bytes += n.size; n.size > MaxFile || w.bytes > MaxContent {
-			return "", &problem.Problem{
-				Code:    "MED-LRGE",
-				Summary: message.F("The file %s on the volume is too large: %d bytes.", path, n.size),
-				Fix:     message.F("Write the volume again with touchdown media write; a file may have %d MiB.", MaxFile>>20),
-			}
+			return "", tooLarge(path, n.size, MaxFile)
 		}
 		err := w.read(n, func(part []byte) error { e.Data = append(e.Data, part...); return nil })
 		if err != nil {
