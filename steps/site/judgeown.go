@@ -3,6 +3,7 @@ package site
 import (
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"touchdown/backend/message"
@@ -24,7 +25,7 @@ func judgeServers(v *judge) {
 		for i, m := range mirrors {
 			for _, location := range m.Mirrors {
 				host, _, _ := strings.Cut(location, "/")
-				host, _, _ = strings.Cut(host, ":")
+				host = (&url.URL{Host: host}).Hostname()
 				if v.config.own(host) {
 					v.warn(itemPath(path, i)+".mirrors", fault(message.T("check the name"), message.F("has %s, which is this node: while its cluster does not run nothing comes from there", shown(host))))
 				}
@@ -44,7 +45,7 @@ func judgeServer(v *judge, path, server string) {
 func (c *Config) own(server string) bool {
 	n := c.Spec.Network
 	if addr, err := netip.ParseAddr(server); err == nil {
-		return sameAs(addr, n.IPv4.Address) || sameAs(addr, n.IPv6.Address)
+		return slices.ContainsFunc(append(addressesOf(string(c.Spec.NetworkConfig)), n.IPv4.Address, n.IPv6.Address), func(own string) bool { return sameAs(addr, own) })
 	}
 	d := c.Domain()
 	return d != "" && (server == "api."+d || server == "api-int."+d || server == "apps."+d || strings.HasSuffix(server, ".apps."+d))

@@ -37,3 +37,21 @@ func TestServersThatAreTheNode(t *testing.T) {
 		}
 	}
 }
+
+// TestServersThatAreTheNodeInADocument: the same where the network is a document of nmstate.
+func TestServersThatAreTheNodeInADocument(t *testing.T) {
+	const document = `interfaces:
+- name: eno1
+  type: ethernet
+  state: up
+  ipv4: {enabled: true, dhcp: false, address: [{ip: 198.51.100.10, prefix-length: 24}]}
+  ipv6: {enabled: true, dhcp: false, autoconf: false, address: [{ip: "2001:db8::7", prefix-length: 64}]}
+routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 198.51.100.1, next-hop-interface: eno1}]}
+`
+	for server, refused := range map[string]bool{"198.51.100.10": true, "2001:db8:0::7": true, "198.51.100.11": false} {
+		errs, _ := verdicts(t, map[string]string{"spec.networkConfig": document, "spec.additionalNTPSources": server})
+		if strings.Contains(errs, "names this node") != refused {
+			t.Errorf("%s: errors %q", server, errs)
+		}
+	}
+}

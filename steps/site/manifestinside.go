@@ -4,6 +4,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"touchdown/backend/message"
 )
 
 // everyone are groups that pods of the cluster's own components are in.
@@ -36,30 +40,45 @@ func remedies(m Manifest) bool {
 	return m["autoApplyRemediations"] == true || m.spec("autoApplyRemediations") == true || m.spec("apply") == true
 }
 
-// inside is an object that another one has made, such as a TemplateInstance or an enforced ConfigurationPolicy, and that is denied.
-func inside(value any) (Manifest, bool) {
+// templated is a string of a ConfigurationPolicy with objects in it, which may be made by a template when the policy is looked at
+// (open-cluster-management-io/config-policy-controller api/v1/configurationpolicy_types.go).
+const templated = "object-templates-raw"
+
+// inside finds what another object makes, as a TemplateInstance or an enforced ConfigurationPolicy does, and what must not be made: its kind,
+// and why. enforced says that a policy around it enforces, which counts more than its own inform
+// (open-cluster-management-io/governance-policy-framework-addon controllers/templatesync/template_sync.go, overrideRemediationAction).
+func inside(value any, enforced bool) (kind string, why message.Text, is bool) {
 	switch value := value.(type) {
 	case map[string]any:
-		if action, _ := value["remediationAction"].(string); strings.HasPrefix(strings.ToLower(action), "inform") {
-			return nil, false // a policy that only looks
+		switch action, _ := value["remediationAction"].(string); {
+		case strings.EqualFold(action, "enforce"):
+			enforced = true
+		case strings.EqualFold(action, "informonly"), strings.EqualFold(action, "inform") && !enforced:
+			return "", why, false // a policy that only looks
 		}
 		m := Manifest(value)
 		if m.APIVersion() != "" && kindForm.MatchString(m.Kind()) && (m["metadata"] != nil || m["spec"] != nil) {
-			if _, is := denied(m); is {
-				return m, true
+			if why, is := denied(m); is {
+				return m.Kind(), why, true
 			}
 		}
 		for _, key := range slices.Sorted(maps.Keys(value)) {
-			if m, is := inside(value[key]); is {
-				return m, true
+			held := value[key]
+			if text, ok := held.(string); ok && key == templated {
+				if err := yaml.Unmarshal([]byte(text), &held); err != nil {
+					return templated, message.T("what it makes cannot be judged, since it is a template"), true
+				}
+			}
+			if kind, why, is := inside(held, enforced); is {
+				return kind, why, true
 			}
 		}
 	case []any:
 		for _, item := range value {
-			if m, is := inside(item); is {
-				return m, true
+			if kind, why, is := inside(item, enforced); is {
+				return kind, why, true
 			}
 		}
 	}
-	return nil, false
+	return "", why, false
 }

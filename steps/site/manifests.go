@@ -191,9 +191,8 @@ func refusedManifest(m Manifest) *Error {
 	if why, is := denied(m); is {
 		return fault(message.T("remove it"), message.F("has %s %s, and %s", m.Kind(), m.Name(), why))
 	}
-	if made, is := inside(map[string]any(m)); is {
-		why, _ := denied(made)
-		return fault(message.T("remove it"), message.F("has %s %s with %s in it, and %s", m.Kind(), m.Name(), made.Kind(), why))
+	if kind, why, is := inside(map[string]any(m), false); is {
+		return fault(message.T("remove it"), message.F("has %s %s with %s in it, and %s", m.Kind(), m.Name(), kind, why))
 	}
 	return nil
 }

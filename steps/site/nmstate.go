@@ -100,6 +100,20 @@ func searchOf(s string) (domains []string) {
 	return domains
 }
 
+// addressesOf returns the addresses that a desired state gives to interfaces.
+func addressesOf(s string) (addresses []string) {
+	for _, port := range items(networkTree(s), "interfaces") {
+		for _, family := range []string{"ipv4", "ipv6"} {
+			for _, address := range items(child(port, family), "address") {
+				if ip := child(address, "ip"); ip != nil {
+					addresses = append(addresses, ip.Value)
+				}
+			}
+		}
+	}
+	return addresses
+}
+
 // reaches wants to know over which interface the site is reached: that of the default route, one that asks for its address, or
 // the only one that has an address.
 func reaches(root *yaml.Node, automatic bool) *Error {
