@@ -33,7 +33,7 @@ func uninstalling(t *testing.T) *systemd {
 	t.Helper()
 	s := &systemd{lab: newLab(t, "one"), until: -1}
 	s.install(t)
-	for _, file := range []string{layout.PreviousProgram, layout.CandidateProgram, layout.CheckedProgram, layout.TrialDropIn, layout.Lines + "/hvc0"} {
+	for _, file := range []string{layout.PreviousProgram, layout.CandidateProgram, layout.CheckedProgram, layout.TrialDropIn, layout.Lines + "/.printk", layout.Lines + "/hvc0"} {
 		s.m.File(file, "left")
 	}
 	s.Host = host.Open(host.Options{Root: s.m.Root(), Log: slog.New(slog.DiscardHandler), Exec: s.exec})
@@ -70,7 +70,7 @@ func (s *systemd) exec(_ context.Context, c host.Command) (out, both []byte, err
 			return []byte("686 touchdown-console@ttyS0.service restart running\n"), nil, nil
 		}
 	case c.Argv[0] == "/usr/local/bin/touchdown-line":
-		s.loud = true
+		s.loud = s.loud || c.Argv[2] == "hvc0"
 		if !s.m.Exists(c.Argv[0]) {
 			return nil, nil, errors.New("no such file")
 		}
@@ -102,6 +102,9 @@ func (s *systemd) gone(t *testing.T, name string) {
 		if left, err := s.m.Glob(pattern); err != nil || len(left) > 0 {
 			t.Errorf("%s left %q, %v", name, left, err)
 		}
+	}
+	if slices.Contains(s.ran, "/usr/local/bin/touchdown-line loud .printk") {
+		t.Errorf("%s: the level of the kernel's messages, which the script keeps, is taken for a line", name)
 	}
 	if !s.logins || !s.loud {
 		t.Errorf("%s: the machine's logins were started: %v; the line is loud: %v", name, s.logins, s.loud)
@@ -171,6 +174,18 @@ func TestUninstallBesideAnUpdate(t *testing.T) {
 	}
 	if calls := b.changing(); len(calls) > 0 || b.m.Content(layout.Program) != "one" || !b.m.Exists(layout.Installed) {
 		t.Errorf("in the middle of an update: %q", calls)
+	}
+}
+
+// TestUninstallThatCannotRemove: the machine's logins come back also when something stays, and the next run does what is left.
+func TestUninstallThatCannotRemove(t *testing.T) {
+	s := uninstalling(t)
+	if err := s.m.Remove(layout.PreviousProgram); err != nil {
+		t.Fatal(err)
+	}
+	s.m.File(layout.PreviousProgram+"/in-the-way", "") // a folder with something in it is not removed
+	if err := s.once(t); err == nil || !s.logins || !s.m.Exists(layout.Installed) {
+		t.Errorf("%v; the machine's logins were started: %v", err, s.logins)
 	}
 }
 

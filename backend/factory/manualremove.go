@@ -55,10 +55,8 @@ func (h *ManualInstall) Uninstall(ctx context.Context) error {
 	if err := h.stop(ctx, units); err != nil {
 		return err
 	}
-	if err := h.remove(ctx, ours); err != nil {
-		return err
-	}
-	if err := h.logIns(ctx); err != nil {
+	// Also where something could not be removed: without consoles and logins nobody could repeat the command here.
+	if err := errors.Join(h.remove(ctx, ours), h.logIns(ctx)); err != nil {
 		return err
 	}
 	return h.Host.Remove(layout.Installed)
@@ -67,7 +65,7 @@ func (h *ManualInstall) Uninstall(ctx context.Context) error {
 // rests waits for the jobs of Touchdown's units that systemd has begun, such as the consoles that an update starts again, and refuses while
 // the engine is at work or an update may be.
 func (h *ManualInstall) rests(ctx context.Context) error {
-	if h.active(ctx, layout.TrialUnit+".timer") {
+	if h.active(ctx, layout.TrialUnit+".timer") || h.active(ctx, layout.TrialUnit+".service") {
 		return &problem.Problem{
 			Code: "HND-UPDT", Summary: message.T("An update of this node is under way, or was stopped in the middle."),
 			Fix: message.T("Wait for its end, which comes within 5 minutes; then run the same command again."),
@@ -181,10 +179,14 @@ func (h *ManualInstall) remove(ctx context.Context, ours []string) error {
 		return err
 	}
 	for _, file := range quiet {
+		line := path.Base(file)
+		if strings.HasPrefix(line, ".") { // what the script keeps there
+			continue
+		}
 		if !h.Host.Exists(lineScript) { // someone has removed it: the next boot makes the line loud
 			break
 		}
-		if err := h.run(ctx, lineScript, "loud", path.Base(file)); err != nil {
+		if err := h.run(ctx, lineScript, "loud", line); err != nil {
 			return err
 		}
 	}

@@ -127,7 +127,7 @@ func fromWire(status int, body []byte) error {
 	if p := w.Problem; p != nil {
 		remote := &problem.Problem{Code: p.Code, Summary: p.Summary, Fix: p.Fix}
 		if p.Detail != (message.Text{}) {
-			remote.Err = errors.New(p.Detail.String())
+			remote.Err = message.Failed(p.Detail)
 		}
 		for _, k := range kinds {
 			if k.name == w.Kind {
