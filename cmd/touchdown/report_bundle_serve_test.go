@@ -51,8 +51,8 @@ func (o *offerer) Events(_ context.Context, _ string, from uint64, each func([]s
 	}
 	for _, step := range []func(){
 		func() { o.offer.Fetches = []offered.Fetch{{From: "192.0.2.99", Sent: 4}} },
-		func() {
-			o.offer.Fetches[0].Sent, o.offer.Fetches[0].Whole, o.offer.Ended = 12, o.end == offered.Taken, o.end
+		func() { // another list: the server still writes the one of the last snapshot
+			o.offer.Fetches, o.offer.Ended = []offered.Fetch{{From: "192.0.2.99", Sent: 12, Whole: o.end == offered.Taken}}, o.end
 		},
 	} {
 		o.mu.Lock()
