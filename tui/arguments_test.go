@@ -90,7 +90,7 @@ var others = []string{
 	"(not a URL)", "document ", "the desired state", ".(a key that is not shown)",
 	"OVN join", "OVN transit", "OVN masquerade", // OVN-Kubernetes' own networks
 
-	// what a switch makes a message of before it is shown: the records and JSON have the English word
+	// words of records and JSON, which are English there; the console shows a message in their place, chosen by a switch
 	"none", "unknown", "down", "off", "hub", "not supported", "persistent memory", // parts of the inventory: hardware.word
 	"the node's own", "the node's internal", // networks: Reserved.text
 	"static pod", "static pod ", "unit ", "script ", "pause image of CRI-O", "pause image of CRI-O as it runs", "release payload", // who needs an image: wanted.Named

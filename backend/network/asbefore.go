@@ -49,7 +49,7 @@ func strayRoutes(before, now *state) []string {
 	return stray
 }
 
-// idle names the profiles of before that should run in this boot and do not, and those in memory that came since.
+// idle names the profiles that ran before and do not run now, and those in memory that are new; both are meant for one boot.
 func (o *originals) idle(profiles []profile) []string {
 	var left []string
 	known := map[string]bool{}
