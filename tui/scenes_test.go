@@ -8,6 +8,7 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/site"
 	"touchdown/steps/view"
 )
@@ -186,7 +187,7 @@ func lost(s *view.Snapshot) {
 	failed(s)
 	what := message.F("%s; what was found is kept as %s", message.F("%d of the journal's records cannot be read", 2), "journal.jsonl.damaged")
 	s.Notices = []message.Text{message.F("Records were lost: %s", what)}
-	s.Problem = &steps.Trouble{
+	s.Problem = &event.Trouble{
 		Code: view.RecordsLost, Summary: message.T("Records of this job were damaged or lost, so it does not continue automatically."),
 		Fix: message.T("Continue from what the machine shows, edit the answers to start over, or undo."), Detail: what,
 	}
@@ -195,7 +196,7 @@ func lost(s *view.Snapshot) {
 func failed(s *view.Snapshot) {
 	working(s)
 	s.State = view.HasFailed
-	s.Problem = &steps.Trouble{
+	s.Problem = &event.Trouble{
 		Code: "RLT-DNS", Summary: message.T("The operator authentication cannot reach its own address."),
 		Fix:    message.T("Ask the site for the DNS record *.apps.store0042.example.com, then retry."),
 		Detail: message.Verbatim("waiting for operator authentication: OAuthServerRouteEndpointAccessible: no such host"),

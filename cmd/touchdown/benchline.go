@@ -15,6 +15,7 @@ import (
 	"touchdown/backend/kube"
 	"touchdown/steps"
 	"touchdown/steps/engine"
+	"touchdown/steps/event"
 )
 
 // benchLine is the node for a list of steps that a command does and prints itself.
@@ -55,21 +56,21 @@ func (b *benchLine) list(stages []steps.Stage, before string) *engine.Foreground
 	for _, s := range stepsOf(stages) {
 		titles[s.ID()] = s.Title().String()
 	}
-	each := func(e steps.Event) {
+	each := func(e event.Event) {
 		switch e.Kind {
-		case steps.Started, steps.Undoing:
+		case event.Started, event.Undoing:
 			waiting = ""
 			if title := titles[e.Step]; title != "" && before != "" {
 				fmt.Fprint(b.out, steps.Linef(before, title))
 			}
-		case steps.Progressed: // what we are waiting for, once
+		case event.Progressed: // what we are waiting for, once
 			if w := e.Progress.Waiting; w.String() != "" && w.String() != waiting {
 				waiting = w.String()
 				fmt.Fprint(b.out, steps.Linef("  ... %s", w))
 			}
-		case steps.Checked:
+		case event.Checked:
 			printCheck(b.out, *e.Check)
-		case steps.Said: // steps say only what they changed
+		case event.Said: // steps say only what they changed
 			b.changed = true
 			fmt.Fprint(b.out, steps.Linef("  %s", e.Text))
 		}

@@ -14,6 +14,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/message"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/handout"
 	"touchdown/steps/session"
 )
@@ -72,7 +73,7 @@ func (of credentials) ask(ctx context.Context, engine session.Session, ask hando
 	held := make(chan struct{})
 	go func() { // the stream keeps control: a kubeconfig takes minutes
 		defer close(held)
-		_ = engine.Events(ctx, pen, 0, func([]steps.Event) error { return nil }) // who lost control is told by Give
+		_ = engine.Events(ctx, pen, 0, func([]event.Event) error { return nil }) // who lost control is told by Give
 	}()
 	got, err := engine.Give(ctx, pen, ask)
 	stop()

@@ -10,6 +10,7 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 	"touchdown/tui"
@@ -24,7 +25,7 @@ func TestNoTextForgesALine(t *testing.T) {
 	rendered := func(text string) map[string]string {
 		out := map[string]string{}
 		for _, kind := range eventKinds {
-			var e steps.Event
+			var e event.Event
 			plantText(reflect.ValueOf(&e).Elem(), 8, text)
 			e.Kind, e.Time = kind, time.Time{}
 			out["event "+string(kind)] = renderEvent(e)
@@ -43,10 +44,10 @@ func TestNoTextForgesALine(t *testing.T) {
 		out["review"] = review.String()
 		var direct bytes.Buffer
 		each := (&benchLine{out: tui.Outlet(&direct)}).list([]steps.Stage{{Steps: []steps.Step{&steps.BakeArm{}}}}, "Taking back: %s").Each
-		each(steps.Event{Kind: steps.Undoing, Step: "bake-arm"})
-		each(steps.Event{Kind: steps.Progressed, Progress: &steps.Progress{Waiting: message.Data(text)}})
-		each(steps.Event{Kind: steps.Checked, Check: &steps.Check{Status: steps.Fail, Title: message.Data(text), Observed: message.Data(text), Fix: message.Data(text), Evidence: []message.Text{message.Data(text)}}})
-		each(steps.Event{Kind: steps.Said, Text: message.Data(text)})
+		each(event.Event{Kind: event.Undoing, Step: "bake-arm"})
+		each(event.Event{Kind: event.Progressed, Progress: &steps.Progress{Waiting: message.Data(text)}})
+		each(event.Event{Kind: event.Checked, Check: &steps.Check{Status: steps.Fail, Title: message.Data(text), Observed: message.Data(text), Fix: message.Data(text), Evidence: []message.Text{message.Data(text)}}})
+		each(event.Event{Kind: event.Said, Text: message.Data(text)})
 		out["factory"] = direct.String()
 		return out
 	}

@@ -15,6 +15,7 @@ import (
 	"touchdown/backend/kube"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/site"
 )
 
@@ -41,7 +42,7 @@ func main() {
 // hooks are what tests put into an engine; empty in the product.
 type hooks struct {
 	root       string              // prefix of the machine's paths
-	afterEvent func(steps.Event)   // called behind each event of the journal
+	afterEvent func(event.Event)   // called behind each event of the journal
 	cluster    func(*kube.Cluster) // sets its pace
 	stages     func([]steps.Stage) // sets the steps' timeouts
 }

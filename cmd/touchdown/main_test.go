@@ -16,6 +16,7 @@ import (
 	"touchdown/backend/health"
 	"touchdown/backend/kube"
 	"touchdown/steps"
+	"touchdown/steps/event"
 )
 
 // The environment by which tests reach into an engine process.
@@ -70,11 +71,11 @@ func testHooks() hooks {
 
 // behindEvent ends the process with SIGKILL behind the event that it is told, or holds it there. That is the moment
 // at which the event is on the disk and nothing after it has happened.
-func behindEvent() func(steps.Event) {
+func behindEvent() func(event.Event) {
 	at, _ := strconv.ParseInt(os.Getenv(crashAt), 10, 64)
 	hold, file := os.Getenv(holdBehind), os.Getenv(holdFile)
 	var seen atomic.Int64
-	return func(e steps.Event) {
+	return func(e event.Event) {
 		if seen.Add(1) == at {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {} // nothing more happens while the signal is on its way

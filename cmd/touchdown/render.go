@@ -8,11 +8,12 @@ import (
 	"time"
 
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
 
 // renderEvent is an event as one or more lines for a person. "" for what only a screen shows.
-func renderEvent(e steps.Event) string {
+func renderEvent(e event.Event) string {
 	at := e.Time.Format(time.TimeOnly)
 	line := func(format string, args ...any) string { return steps.Linef(at+"  "+format, args...) }
 	name := e.Step
@@ -21,23 +22,23 @@ func renderEvent(e steps.Event) string {
 	}
 	e = whole(e)
 	switch e.Kind {
-	case steps.Checked:
+	case event.Checked:
 		return line("%-5s %s: %s", strings.ToUpper(string(e.Check.Status)), e.Check.Title, e.Check.Observed)
-	case steps.Cleared:
+	case event.Cleared:
 		return line("%-5s %s: no longer applies", "GONE", e.Check.Title)
-	case steps.Said:
+	case event.Said:
 		return line("      %s", e.Text)
-	case steps.Progressed:
+	case event.Progressed:
 		return line("      %s", renderProgress(*e.Progress))
-	case steps.Asked:
+	case event.Asked:
 		return line("ASK   %s (default %s)", e.Question.Text, e.Question.Default)
-	case steps.Answered:
+	case event.Answered:
 		return line("ANSWR %s, by %s", e.Text, e.By)
-	case steps.Failed, steps.Cancelled:
+	case event.Failed, event.Cancelled:
 		return line("%-5s %s", strings.ToUpper(string(e.Kind)), name) + renderTrouble(e.Problem)
-	case steps.Lost:
+	case event.Lost:
 		return line("LOST  %s", e.Text) + renderTrouble(e.Problem)
-	case steps.Changed:
+	case event.Changed:
 		return ""
 	}
 	out := strings.ToUpper(string(e.Kind)) + " " + name
@@ -51,7 +52,7 @@ func renderEvent(e steps.Event) string {
 }
 
 // whole is e with what its kind needs: a journal that was damaged may have lost it.
-func whole(e steps.Event) steps.Event {
+func whole(e event.Event) event.Event {
 	if e.Check == nil {
 		e.Check = &steps.Check{}
 	}
@@ -77,7 +78,7 @@ func renderProgress(p steps.Progress) string {
 	return strings.Join(parts, ", ")
 }
 
-func renderTrouble(t *steps.Trouble) string {
+func renderTrouble(t *event.Trouble) string {
 	if t == nil {
 		return ""
 	}

@@ -13,6 +13,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/site"
 	"touchdown/steps/view"
@@ -106,16 +107,16 @@ func toldChecks(t *testing.T, s session.Session, upTo uint64) map[string]map[str
 	t.Helper()
 	enough := errors.New("enough")
 	told := map[string]map[string]bool{}
-	err := s.Events(t.Context(), "", 0, func(events []steps.Event) error {
+	err := s.Events(t.Context(), "", 0, func(events []event.Event) error {
 		for _, e := range events {
 			if e.Seq > upTo {
 				return enough
 			}
-			if e.Kind == steps.Checked || e.Kind == steps.Cleared {
+			if e.Kind == event.Checked || e.Kind == event.Cleared {
 				if told[e.Step] == nil {
 					told[e.Step] = map[string]bool{}
 				}
-				told[e.Step][e.Check.ID] = e.Kind == steps.Checked
+				told[e.Step][e.Check.ID] = e.Kind == event.Checked
 			}
 		}
 		if events[len(events)-1].Seq == upTo {
@@ -147,7 +148,7 @@ func TestWaiverOutlivesItsCheck(t *testing.T) {
 	if c, there := certify(t, r, pen, "")["apps-cert"]; there {
 		t.Errorf("without a certificate: %+v", c)
 	}
-	if i := slices.IndexFunc(journalOf(t, r), func(e steps.Event) bool { return e.Kind == steps.Cleared }); i < 0 {
+	if i := slices.IndexFunc(journalOf(t, r), func(e event.Event) bool { return e.Kind == event.Cleared }); i < 0 {
 		t.Error("the journal has the waived check and not its end")
 	}
 	reopen()
@@ -164,7 +165,7 @@ func TestWaiverOutlivesItsCheck(t *testing.T) {
 }
 
 // journalOf are the events on the disk.
-func journalOf(t *testing.T, r *rig) []steps.Event {
+func journalOf(t *testing.T, r *rig) []event.Event {
 	t.Helper()
 	journal, events, _, err := openJournal(filepath.Join(r.dir, "journal.jsonl"))
 	must(t, err)
@@ -227,7 +228,7 @@ func TestLookThatBrokeOffClearsNothing(t *testing.T) {
 	must(t, r.Load(t.Context(), pen, map[string]string{"spec.clusterName": "shop"}, "file x.yaml"))
 	must(t, <-ended)
 	events, _ := r.hub.after(0)
-	if slices.ContainsFunc(events, func(e steps.Event) bool { return e.Kind == steps.Cleared && e.Check.ID == "link" }) {
+	if slices.ContainsFunc(events, func(e event.Event) bool { return e.Kind == event.Cleared && e.Check.ID == "link" }) {
 		t.Error("a look that was stopped cleared what it had not come to")
 	}
 	inspect("down", "link fail")

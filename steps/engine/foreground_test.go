@@ -13,6 +13,7 @@ import (
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/site"
 	"touchdown/steps/view"
 )
@@ -23,8 +24,8 @@ func newForeground(t *testing.T, w *world) (f *Foreground, told func() []string)
 	var events []string
 	f = &Foreground{
 		Node: &backend.Node{Host: hosttest.New(t).Machine}, Stages: w.stages(site.New()), Dir: "/state/saved",
-		Each: func(e steps.Event) {
-			if e.Kind != steps.Changed {
+		Each: func(e event.Event) {
+			if e.Kind != event.Changed {
 				events = append(events, string(e.Kind)+" "+e.Step)
 			}
 		},

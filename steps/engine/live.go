@@ -11,6 +11,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/health"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
 
@@ -106,11 +107,11 @@ func (e *lookout) show(l *health.Live) {
 	if l != nil {
 		l.Checks, l.Turns = slices.Clone(l.Checks), slices.Clone(l.Turns) // the watcher keeps its own
 		for i := range l.Checks {
-			e.mask.event(&steps.Event{Check: &l.Checks[i]})
+			e.mask.event(&event.Event{Check: &l.Checks[i]})
 		}
 		for i := range l.Turns {
 			c := steps.Check{Title: l.Turns[i].Title, Observed: l.Turns[i].Observed}
-			e.mask.event(&steps.Event{Check: &c})
+			e.mask.event(&event.Event{Check: &c})
 			l.Turns[i].Title, l.Turns[i].Observed = c.Title, c.Observed
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"touchdown/backend/health"
 	"touchdown/backend/message"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
 
@@ -55,7 +56,7 @@ func TestOneWatcherForAllConsoles(t *testing.T) {
 			left := make(chan struct{})
 			go func() {
 				defer close(left)
-				_ = r.Events(ctx, "", 0, func([]steps.Event) error { return nil })
+				_ = r.Events(ctx, "", 0, func([]event.Event) error { return nil })
 			}()
 			return func() { cancel(); <-left }
 		}

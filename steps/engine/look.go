@@ -10,6 +10,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
 
@@ -135,7 +136,7 @@ func (i *inspector) clearUntold(l *look) {
 	id := l.step.ID()
 	for _, c := range slices.Clone(i.job.step(id).checks) {
 		if !l.told[c.ID] {
-			i.recorder.warn(id, i.recorder.emit(steps.Event{Kind: steps.Cleared, Step: id, Check: &steps.Check{ID: c.ID, Title: c.Title}}))
+			i.recorder.warn(id, i.recorder.emit(event.Event{Kind: event.Cleared, Step: id, Check: &steps.Check{ID: c.ID, Title: c.Title}}))
 		}
 	}
 }

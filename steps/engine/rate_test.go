@@ -6,6 +6,7 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/steps"
+	"touchdown/steps/event"
 )
 
 // TestRate: how fast a count goes, since it counts the same; what only repeats changes nothing.
@@ -26,7 +27,7 @@ func TestRate(t *testing.T) {
 		{time.Second, steps.Progress{Done: 9, Total: 40, Unit: "images"}, 2, 0},
 	} {
 		at = at.Add(c.after)
-		s.moves(steps.Event{Time: at, Progress: &c.p})
+		s.moves(event.Event{Time: at, Progress: &c.p})
 		if got := s.rate(); got != c.rate || at.Sub(s.moved) != c.still {
 			t.Errorf("%d: %g a second, changed %s ago", i, got, at.Sub(s.moved))
 		}

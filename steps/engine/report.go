@@ -7,6 +7,7 @@ import (
 
 	"touchdown/backend/report"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
 
@@ -32,13 +33,13 @@ func (r *stepReport) Progress(p steps.Progress) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	r.dog.sees(p)
-	event := steps.Event{Kind: steps.Progressed, Step: r.step, Progress: &p}
+	e := event.Event{Kind: event.Progressed, Step: r.step, Progress: &p}
 	if now := r.e.now(); now.Sub(r.last) >= r.e.progressPause {
 		r.last = now
-		_ = r.e.core.recorder.emit(event) // never journalled
+		_ = r.e.core.recorder.emit(e) // never journalled
 		return
 	}
-	r.e.core.recorder.fold(event)
+	r.e.core.recorder.fold(e)
 }
 
 // Check implements steps.Report. What a person waived stays waived until it passes.
@@ -58,10 +59,10 @@ func (r *stepReport) Check(c steps.Check) {
 
 // Say implements steps.Report.
 func (r *stepReport) Say(text message.Text) {
-	event := steps.Event{Kind: steps.Said, Step: r.step, Text: text}
+	e := event.Event{Kind: event.Said, Step: r.step, Text: text}
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
-	r.e.core.recorder.warn(r.step, r.e.core.recorder.emit(event))
+	r.e.core.recorder.warn(r.step, r.e.core.recorder.emit(e))
 }
 
 // originals is where the steps' originals and notes are kept.

@@ -20,6 +20,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 )
@@ -436,7 +437,7 @@ func TestDeadline(t *testing.T) {
 		watching := make(chan struct{})
 		go func() {
 			defer close(watching)
-			_ = r.Events(ctx, pen, 0, func([]steps.Event) error { return nil })
+			_ = r.Events(ctx, pen, 0, func([]event.Event) error { return nil })
 		}()
 		time.Sleep(500 * time.Second)
 		leave()
@@ -570,7 +571,7 @@ func TestPenOfAConsoleThatWentAway(t *testing.T) {
 		watching := make(chan struct{})
 		go func() {
 			defer close(watching)
-			_ = r.Events(ctx, pen, 0, func([]steps.Event) error { return nil })
+			_ = r.Events(ctx, pen, 0, func([]event.Event) error { return nil })
 		}()
 		time.Sleep(time.Minute)
 		leave()

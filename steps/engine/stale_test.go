@@ -15,6 +15,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/site"
 	"touchdown/steps/view"
@@ -90,7 +91,7 @@ func onLine(t *testing.T, test func(t *testing.T, r *rig, l *line, pen string)) 
 		defer r.Close()
 		ctx, leave := context.WithCancel(t.Context())
 		var watching sync.WaitGroup
-		watching.Go(func() { _ = r.Events(ctx, "", 0, func([]steps.Event) error { return nil }) })
+		watching.Go(func() { _ = r.Events(ctx, "", 0, func([]event.Event) error { return nil }) })
 		defer watching.Wait()
 		defer leave()
 		pen := take(t, r)

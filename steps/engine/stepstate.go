@@ -7,6 +7,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/message"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
 
@@ -37,7 +38,7 @@ type count struct {
 }
 
 // moves takes a progress.
-func (s *stepState) moves(e steps.Event) {
+func (s *stepState) moves(e event.Event) {
 	was := s.progress
 	if was == nil || *was != *e.Progress {
 		s.moved = e.Time

@@ -14,13 +14,14 @@ import (
 	"testing"
 
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/schema"
 	"touchdown/test/jsonschema"
 )
 
 // TestEventSchema: an event has the keys that the published schema names, and no other; so has one that says nothing.
 func TestEventSchema(t *testing.T) {
-	var all steps.Event
+	var all event.Event
 	jsonschema.Fill(reflect.ValueOf(&all).Elem())
 	all.Check.Status = "pass"
 	whole, err := json.Marshal(all)
@@ -28,7 +29,7 @@ func TestEventSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	jsonschema.Whole(t, schema.Event, whole)
-	bare, err := json.Marshal(steps.Event{Progress: &steps.Progress{}, Question: &steps.Question{}, Problem: &steps.Trouble{}, Job: &steps.JobState{}})
+	bare, err := json.Marshal(event.Event{Progress: &steps.Progress{}, Question: &steps.Question{}, Problem: &event.Trouble{}, Job: &event.Job{}})
 	if err != nil {
 		t.Fatal(err)
 	}
