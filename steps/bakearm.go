@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 
 	"touchdown/backend"
 	"touchdown/backend/factory"
@@ -58,7 +59,7 @@ func starts(ctx context.Context, node *backend.Node, report Report) error {
 		return nil
 	}
 	if kubelet.Gated(node.Host) {
-		report.Progress(Progress{Waiting: message.T("the cluster to start once more, since its last stop was cut off")})
+		report.Progress(progress.Progress{Waiting: message.T("the cluster to start once more, since its last stop was cut off")})
 		if err := kubelet.Release(ctx, node.Host); err != nil {
 			return err
 		}
@@ -83,7 +84,7 @@ func rest(ctx context.Context, node *backend.Node, report Report) error {
 	if !host.HasKubelet(node.Host) {
 		return nil
 	}
-	report.Progress(Progress{Waiting: message.T("the kubelet and its containers to stop")})
+	report.Progress(progress.Progress{Waiting: message.T("the kubelet and its containers to stop")})
 	bounded, cancel := context.WithTimeout(ctx, restLimit)
 	defer cancel()
 	err := kubelet.Stop(bounded, node.Host)

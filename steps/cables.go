@@ -11,6 +11,7 @@ import (
 	"touchdown/backend/hardware/order"
 	"touchdown/backend/message"
 	"touchdown/backend/network"
+	"touchdown/backend/progress"
 )
 
 // How long a look may take until a port has a link, and until a switch has announced itself. Work that a power cut interrupted goes
@@ -22,20 +23,20 @@ const (
 )
 
 // cables compares where the cables go with the site config or the order sheet, at a site.
-func (h *Hardware) cables(ctx context.Context, node *backend.Node, i *hardware.Inventory) []Check {
+func (h *Hardware) cables(ctx context.Context, node *backend.Node, i *hardware.Inventory) []check.Check {
 	if h.NodeNet == nil {
 		return nil
 	}
 	wiring, err := h.wiring(node)
 	switch {
 	case err != nil:
-		return []Check{spoiltSheet(err, check.Skip)}
+		return []check.Check{spoiltSheet(err, check.Skip)}
 	case len(wiring.Ports) == 0:
 		return nil
 	}
 	ports, err := h.NodeNet.net.Ports(ctx)
 	if err != nil {
-		return []Check{{ID: "wiring", Title: message.T("Cables"), Status: check.Skip, Observed: message.F("not looked at: %s", message.Detail(err))}}
+		return []check.Check{{ID: "wiring", Title: message.T("Cables"), Status: check.Skip, Observed: message.F("not looked at: %s", message.Detail(err))}}
 	}
 	var unseen []string
 	for _, d := range i.PassedOn() {
@@ -74,7 +75,7 @@ func (h *Hardware) wiring(node *backend.Node) (order.Wiring, error) {
 }
 
 // waitForLink looks until a port has a link and every switch has announced itself, or should have.
-func (h *Hardware) waitForLink(ctx context.Context, node *backend.Node, report Report) (*hardware.Inventory, []Check) {
+func (h *Hardware) waitForLink(ctx context.Context, node *backend.Node, report Report) (*hardware.Inventory, []check.Check) {
 	i, checks := h.inspect(ctx, node)
 	for w := (linkWaiter{began: time.Now()}); ; i, checks = h.inspect(ctx, node) {
 		what, wait := w.wants(checks, time.Now())
@@ -93,21 +94,21 @@ func (h *Hardware) waitForLink(ctx context.Context, node *backend.Node, report R
 // linkWaiter bounds the wait by what the present look waits for. A switch has its time from the first look that listened to one.
 type linkWaiter struct{ began, listened time.Time }
 
-func (w *linkWaiter) wants(checks []Check, now time.Time) (what Progress, wait bool) {
+func (w *linkWaiter) wants(checks []check.Check, now time.Time) (what progress.Progress, wait bool) {
 	listening := slices.ContainsFunc(checks, order.Listening)
 	if listening && w.listened.IsZero() {
 		w.listened = now
 	}
 	switch {
 	case slices.ContainsFunc(checks, noLink) && now.Sub(w.began) < linkWait:
-		return Progress{Waiting: message.T("a link on a network port"), Usual: 5}, true
+		return progress.Progress{Waiting: message.T("a link on a network port"), Usual: 5}, true
 	case listening && now.Sub(w.listened) < cableWait:
-		return Progress{Waiting: message.T("the switches to announce themselves"), Usual: 30}, true
+		return progress.Progress{Waiting: message.T("the switches to announce themselves"), Usual: 30}, true
 	}
-	return Progress{}, false
+	return progress.Progress{}, false
 }
 
 // noLink reports whether a link is missing that may yet come up.
-func noLink(c Check) bool {
+func noLink(c check.Check) bool {
 	return c.Status == check.Fail && c.ID == hardware.LinkCheck || order.Unlinked(c)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/backend/problem"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -121,7 +122,7 @@ func (s *siteClock) Run(ctx context.Context, node *backend.Node, report Report) 
 
 // done keeps that the typed time was taken: set again after a restart it would be an old one.
 func (s *siteClock) done(report Report) error {
-	report.Check(Check{ID: "clock", Title: message.T("Clock"), Status: check.Pass, Observed: message.T("set to the time that was typed")})
+	report.Check(check.Check{ID: "clock", Title: message.T("Clock"), Status: check.Pass, Observed: message.T("set to the time that was typed")})
 	if err := report.Save("typed", []byte(s.Site.Spec.Time.UTC)); err != nil {
 		return fmt.Errorf("noting the typed time: %w", err)
 	}
@@ -133,7 +134,7 @@ func stillWrong(v clock.Verdict) error {
 	if v.Wrong == (message.Text{}) {
 		return nil
 	}
-	return &Problem{
+	return &problem.Problem{
 		Code:    "CLK-BAD",
 		Summary: message.F("The machine's clock is wrong: %s.", v.Wrong),
 		Fix:     message.T("Give a time server that answers, or type the time (UTC)."),
@@ -213,8 +214,8 @@ func left(m *host.Machine) time.Time {
 	return record.Baked
 }
 
-func clockCheck(offsets []clock.Offset, v clock.Verdict, named bool) Check {
-	ch := Check{
+func clockCheck(offsets []clock.Offset, v clock.Verdict, named bool) check.Check {
+	ch := check.Check{
 		ID: "clock", Title: message.T("Clock"), Status: check.Pass, Expected: message.T("within 1 s of most time servers"),
 		Source: message.T("chrony's limit for a jump (makestep); certificates are good between two times"),
 	}
@@ -257,8 +258,8 @@ func clockCheck(offsets []clock.Offset, v clock.Verdict, named bool) Check {
 }
 
 // batteryCheck compares the clock that runs while the machine is off.
-func batteryCheck(node *backend.Node) Check {
-	ch := Check{
+func batteryCheck(node *backend.Node) check.Check {
+	ch := check.Check{
 		ID: "clock-battery", Title: message.T("Battery clock"), Status: check.Pass, Expected: message.T("within 5 min of the machine's clock"),
 		Source: message.T("a good one drifts by some seconds in a day"),
 	}

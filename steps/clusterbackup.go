@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -29,7 +30,7 @@ const mostRestores = 2
 // keepBackup makes the backup of a cluster of which nothing runs, where it has none since it was stopped. The work goes on without
 // one: it is needed only where the power fails at a bad moment.
 func keepBackup(ctx context.Context, node *backend.Node, report Report) error {
-	report.Progress(Progress{Waiting: message.T("a backup of the cluster's state")})
+	report.Progress(progress.Progress{Waiting: message.T("a backup of the cluster's state")})
 	var err error
 	if !kubelet.Restorable(node.Host) {
 		err = kubelet.Save(ctx, node.Host)
@@ -43,7 +44,7 @@ func keepBackup(ctx context.Context, node *backend.Node, report Report) error {
 
 // backupCheck tells whether there is a backup, and why there is none.
 func backupCheck(report Report, err error) {
-	c := Check{ID: "cluster-backup", Title: message.T("Backup of the cluster's state"), Status: check.Pass, Observed: message.Data(layout.ClusterBackup)}
+	c := check.Check{ID: "cluster-backup", Title: message.T("Backup of the cluster's state"), Status: check.Pass, Observed: message.Data(layout.ClusterBackup)}
 	if err != nil {
 		c.Status, c.Observed, c.Expected = check.Warn, message.Detail(err), message.F("a backup in %s", layout.ClusterBackup)
 		c.Fix = message.T("The work goes on without it. Keep the power on until the landing has ended.")
@@ -123,7 +124,7 @@ func (*kubeletGate) resume(ctx context.Context, node *backend.Node, report Repor
 		return err
 	}
 	if done[last] == restoreBegun {
-		report.Progress(Progress{Waiting: message.T("the backup of the cluster to be put back")})
+		report.Progress(progress.Progress{Waiting: message.T("the backup of the cluster to be put back")})
 		if err := kubelet.Restore(ctx, node.Host); err != nil {
 			return fmt.Errorf("putting the backup of the cluster back: %w", err)
 		}

@@ -8,29 +8,11 @@ import (
 	"context"
 	"errors"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
-	"touchdown/backend/problem"
+	"touchdown/backend/message"
 	"touchdown/backend/progress"
 	"touchdown/backend/report"
-)
-
-// Check, Problem and Progress are the types people read, under the name by which consoles know them.
-type (
-	Check    = check.Check
-	Problem  = problem.Problem
-	Status   = check.Status
-	Progress = progress.Progress
-)
-
-// The verdicts of a Check.
-const (
-	Pass = check.Pass
-	Warn = check.Warn
-	Fail = check.Fail
-	Skip = check.Skip
 )
 
 // Step makes one aspect of the machine match the site config.
@@ -109,9 +91,9 @@ type Stage struct {
 // Report is how a step tells and asks. All methods may be called from several goroutines.
 type Report interface {
 	// Progress tells how far the work is and what it waits for.
-	Progress(Progress)
+	Progress(progress.Progress)
 	// Check tells a verdict; a later one with the same ID replaces it.
-	Check(Check)
+	Check(check.Check)
 	// Say tells one plain sentence worth keeping in the journal.
 	Say(text message.Text)
 	// Ask waits for an answer: a person's, the site config's policy at the deadline, or the default.

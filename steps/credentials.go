@@ -121,8 +121,8 @@ func (s *Credentials) Plan(context.Context, *backend.Node) (Plan, error) {
 // Run has nothing to do.
 func (*Credentials) Run(context.Context, *backend.Node, Report) error { return nil }
 
-func ownCheck(id string, title message.Text, pair certs.Pair, names, also []string, node *backend.Node) Check {
-	ch := Check{ID: id, Title: title, Status: check.Pass, Expected: message.F("for %s", strings.Join(names, ", "))}
+func ownCheck(id string, title message.Text, pair certs.Pair, names, also []string, node *backend.Node) check.Check {
+	ch := check.Check{ID: id, Title: title, Status: check.Pass, Expected: message.F("for %s", strings.Join(names, ", "))}
 	leaf, warnings, err := certs.Check(pair, names, also, node.Now())
 	switch {
 	case err != nil:

@@ -176,4 +176,4 @@ func noNames(cfg *site.Config) message.Text {
 	return message.Text{}
 }
 
-func asProblem(err error) *Problem { return problem.From(err) }
+func asProblem(err error) *problem.Problem { return problem.From(err) }

@@ -24,12 +24,12 @@ func hardwareProfiles() []Choice {
 }
 
 // profile is what the site config has the machine judged by; nil: what OpenShift asks for.
-func (h *Hardware) profile(node *backend.Node) (*order.Sheet, []Check) {
+func (h *Hardware) profile(node *backend.Node) (*order.Sheet, []check.Check) {
 	name := h.Site.Spec.Hardware.Profile
 	if slices.Contains(order.Profiles(), name) {
 		sheet, err := order.Load(name)
 		if err != nil {
-			return nil, []Check{spoiltSheet(err, check.Fail)}
+			return nil, []check.Check{spoiltSheet(err, check.Fail)}
 		}
 		return sheet, nil
 	}
@@ -39,9 +39,9 @@ func (h *Hardware) profile(node *backend.Node) (*order.Sheet, []Check) {
 	sheet, err := order.Kept(node.Host)
 	switch {
 	case err != nil:
-		return nil, []Check{spoiltSheet(err, check.Fail)}
+		return nil, []check.Check{spoiltSheet(err, check.Fail)}
 	case sheet == nil:
-		return nil, []Check{{
+		return nil, []check.Check{{
 			ID: "order-sheet", Title: message.T("Order sheet"), Status: check.Fail, Observed: message.T("the factory left none on this node"),
 			Expected: message.T("a sheet that can be read"), Fix: message.T("Choose another hardware profile."), Source: message.Data(layout.Order),
 		}}

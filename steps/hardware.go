@@ -78,7 +78,7 @@ func (h *Hardware) Run(ctx context.Context, node *backend.Node, report Report) e
 
 // ordered is what the machine has to be: what the caller wants, the profile of the site config, or on the bench line the order sheet
 // that was kept.
-func (h *Hardware) ordered(node *backend.Node) (*order.Sheet, []Check) {
+func (h *Hardware) ordered(node *backend.Node) (*order.Sheet, []check.Check) {
 	switch {
 	case h.Order != nil:
 		return h.Order, nil
@@ -91,17 +91,17 @@ func (h *Hardware) ordered(node *backend.Node) (*order.Sheet, []Check) {
 	if err == nil {
 		return sheet, nil
 	}
-	return nil, []Check{spoiltSheet(err, check.Fail)}
+	return nil, []check.Check{spoiltSheet(err, check.Fail)}
 }
 
-func spoiltSheet(err error, verdict Status) Check {
-	return Check{
+func spoiltSheet(err error, verdict check.Status) check.Check {
+	return check.Check{
 		ID: "order-sheet", Title: message.T("Order sheet"), Status: verdict, Observed: problem.From(err).Summary, Expected: message.T("a sheet that can be read"),
 		Fix: message.T("Give it again with touchdown factory --order FILE, or take it away with --order none."), Source: message.Data(layout.Order), Evidence: []message.Text{message.Detail(err)},
 	}
 }
 
-func (h *Hardware) inspect(ctx context.Context, node *backend.Node) (*hardware.Inventory, []Check) {
+func (h *Hardware) inspect(ctx context.Context, node *backend.Node) (*hardware.Inventory, []check.Check) {
 	limits := h.Limits
 	if limits == (hardware.Limits{}) {
 		limits = hardware.For("")

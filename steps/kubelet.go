@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -63,7 +64,7 @@ func (s *kubeletGate) Run(ctx context.Context, node *backend.Node, report Report
 	if err != nil {
 		return fmt.Errorf("waiting for the API: %w", err)
 	}
-	report.Check(Check{ID: "api", Title: message.T("The cluster's API answers"), Status: check.Pass, Observed: message.Data(node.Kube.Address())})
+	report.Check(check.Check{ID: "api", Title: message.T("The cluster's API answers"), Status: check.Pass, Observed: message.Data(node.Kube.Address())})
 	return nil
 }
 
@@ -86,7 +87,7 @@ func (s *kubeletGate) release(ctx context.Context, node *backend.Node, report Re
 	} else if kubelet.Active(ctx, node.Host) {
 		return nil
 	}
-	report.Progress(Progress{Waiting: message.T("CRI-O and the kubelet to start")})
+	report.Progress(progress.Progress{Waiting: message.T("CRI-O and the kubelet to start")})
 	return kubelet.Release(ctx, node.Host)
 }
 
@@ -96,7 +97,7 @@ func (s *kubeletGate) Undo(ctx context.Context, node *backend.Node, report Repor
 	if closed, err := s.opened(report); !closed { // it was open when the work began
 		return err
 	}
-	report.Progress(Progress{Waiting: message.T("the kubelet and its containers to stop")})
+	report.Progress(progress.Progress{Waiting: message.T("the kubelet and its containers to stop")})
 	if err := kubelet.Hold(ctx, node.Host); err != nil {
 		return fmt.Errorf("holding the cluster back: %w", err)
 	}

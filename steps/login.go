@@ -131,8 +131,8 @@ func (s *siteLogin) unreplaced(k login.Kubeadmin) message.Text {
 	return k.Others
 }
 
-func (s *siteLogin) passwordCheck(k login.Kubeadmin) Check {
-	ch := Check{ID: "kubeadmin", Title: message.T("The factory's password"), Status: check.Pass, Observed: message.T("no longer accepted")}
+func (s *siteLogin) passwordCheck(k login.Kubeadmin) check.Check {
+	ch := check.Check{ID: "kubeadmin", Title: message.T("The factory's password"), Status: check.Pass, Observed: message.T("no longer accepted")}
 	switch {
 	case k.Gone.String() == "" && s.Site.Spec.Credentials.Keeps():
 		ch.Status, ch.Observed = check.Skip, s.unreplaced(k)

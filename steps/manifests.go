@@ -69,7 +69,7 @@ func (s *manifestsTried) Run(ctx context.Context, node *backend.Node, report Rep
 	if err != nil {
 		return err
 	}
-	k := Check{
+	k := check.Check{
 		ID: "manifests", Title: message.T("The site's own objects"), Status: check.Pass, Observed: message.F("the cluster takes %d of %d", len(objects)-len(unjudged), len(objects)),
 		Expected: message.T("the cluster takes all of them"), Source: message.T("server-side dry run"),
 	}

@@ -60,7 +60,7 @@ func drop(ctx context.Context, c *kube.Cluster, in *manifests.Inventory, objects
 	if err != nil {
 		return err
 	}
-	k := Check{
+	k := check.Check{
 		ID: "manifests-dropped", Title: message.T("Objects that the site config no longer lists"), Status: check.Pass, Observed: message.F("%d of %d are removed", dropped-len(kept), dropped),
 		Expected: message.T("all are removed"), Source: message.Data(layout.SiteObjects),
 	}

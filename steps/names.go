@@ -3,6 +3,7 @@ package steps
 import (
 	"context"
 
+	"touchdown/backend/check"
 	"touchdown/backend/message"
 
 	"touchdown/backend"
@@ -42,7 +43,7 @@ func (*siteNames) Fields() []Field {
 
 // Inspect tells what the cluster is called now, once its API runs.
 func (s *siteNames) Inspect(ctx context.Context, node *backend.Node, report Report) error {
-	ch := Check{ID: "names-now", Title: message.T("What the cluster is called now"), Status: "pass"}
+	ch := check.Check{ID: "names-now", Title: message.T("What the cluster is called now"), Status: "pass"}
 	switch now, noted, err := called(ctx, node); {
 	case err != nil:
 		ch.Status, ch.Observed = "skip", message.T("the cluster does not run yet")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 
 	"touchdown/backend"
 	"touchdown/backend/network"
@@ -133,7 +134,7 @@ func (s *siteNetwork) Run(ctx context.Context, node *backend.Node, report Report
 // waitForBoot waits until the boot has made of the network what it will, and returns that. A boot that finds neither lease nor
 // static address goes on looking for ever; then it is we who bring the address.
 func (s *siteNetwork) waitForBoot(ctx context.Context, report Report) (*network.Current, error) {
-	report.Progress(Progress{Waiting: message.T("the network of this boot"), Usual: 10})
+	report.Progress(progress.Progress{Waiting: message.T("the network of this boot"), Usual: 10})
 	if err := s.NodeNet.net.WaitForBoot(ctx); err != nil {
 		return nil, err
 	}
@@ -175,7 +176,7 @@ func (s *siteNetwork) try(ctx context.Context, node *backend.Node, plan *network
 	if err := s.apply(ctx, plan, report); err != nil {
 		return s.reason(ctx, node, plan, report, s.refuse(ctx, report, err))
 	}
-	report.Progress(Progress{Waiting: message.T("the site to answer"), Usual: leaseWait.Seconds()})
+	report.Progress(progress.Progress{Waiting: message.T("the site to answer"), Usual: leaseWait.Seconds()})
 	wrong := s.look(ctx, node, plan, report)
 	answer, err := s.decide(ctx, wrong, report)
 	switch {
@@ -204,7 +205,7 @@ func (s *siteNetwork) try(ctx context.Context, node *backend.Node, plan *network
 // apply brings the settings about. A NetworkManager that loses the trial, as one does that is restarted, may leave half of
 // it: that is put back, and the settings are tried once more.
 func (s *siteNetwork) apply(ctx context.Context, plan *network.Plan, report Report) error {
-	taking := Progress{Waiting: message.T("the new settings to take"), Usual: 5}
+	taking := progress.Progress{Waiting: message.T("the new settings to take"), Usual: 5}
 	report.Progress(taking)
 	err := s.NodeNet.net.Apply(ctx, plan, trialTime)
 	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != network.NoManager || ctx.Err() != nil {

@@ -11,6 +11,7 @@ import (
 	"touchdown/backend/message"
 	"touchdown/backend/network"
 	"touchdown/backend/problem"
+	"touchdown/backend/progress"
 )
 
 // decide tells whether the settings stay: by the probes alone where the policy trusts them, else by a question.
@@ -88,7 +89,7 @@ func (s *siteNetwork) putBackTrial(ctx context.Context, report Report) error {
 	if err != nil {
 		return fmt.Errorf("putting the network settings back: %w", err)
 	}
-	report.Progress(Progress{Waiting: message.T("the old network settings to come back"), Usual: 5})
+	report.Progress(progress.Progress{Waiting: message.T("the old network settings to come back"), Usual: 5})
 	if err := s.NodeNet.net.PutBack(ctx, before); err != nil {
 		return err
 	}

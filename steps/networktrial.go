@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -101,7 +102,7 @@ func (s *siteNetwork) reason(ctx context.Context, node *backend.Node, plan *netw
 		return err
 	}
 	var wrong doubts
-	_, failed := probe.Run(ctx, probeTarget(s.Site, plan.Settings, node), func(c Check) {
+	_, failed := probe.Run(ctx, probeTarget(s.Site, plan.Settings, node), func(c check.Check) {
 		report.Check(c)
 		if c.Status == check.Fail {
 			wrong = append(wrong, c)
@@ -121,12 +122,12 @@ func (s *siteNetwork) look(ctx context.Context, node *backend.Node, plan *networ
 		if len(wrong) == 0 || ctx.Err() != nil || time.Now().After(end) {
 			return wrong
 		}
-		report.Progress(Progress{Waiting: message.F("the site to answer: %s", wrong[0].Title), Usual: lookWait.Seconds()})
+		report.Progress(progress.Progress{Waiting: message.F("the site to answer: %s", wrong[0].Title), Usual: lookWait.Seconds()})
 	}
 }
 
 func (s *siteNetwork) lookOnce(ctx context.Context, node *backend.Node, plan *network.Plan, report Report) (wrong doubts) {
-	tell := func(c Check) {
+	tell := func(c check.Check) {
 		report.Check(c)
 		if c.Status == check.Fail {
 			wrong = append(wrong, c)
@@ -134,14 +135,14 @@ func (s *siteNetwork) lookOnce(ctx context.Context, node *backend.Node, plan *ne
 	}
 	fail := func(id string, title message.Text, err error) doubts {
 		p := problem.From(err)
-		tell(Check{ID: id, Title: title, Status: check.Fail, Observed: p.Summary, Fix: p.Fix})
+		tell(check.Check{ID: id, Title: title, Status: check.Fail, Observed: p.Summary, Fix: p.Fix})
 		return wrong
 	}
 	carrier, err := s.NodeNet.net.Await(ctx, plan, leaseWait)
 	if err != nil {
 		return fail("net-up", message.T("Address from the site"), err)
 	}
-	report.Check(Check{ID: "net-up", Title: message.T("Address and route"), Status: check.Pass, Observed: message.T("there")})
+	report.Check(check.Check{ID: "net-up", Title: message.T("Address and route"), Status: check.Pass, Observed: message.T("there")})
 	settings := plan.Settings
 	if len(settings.DNS) == 0 { // those that came with the lease are in force by now
 		if now, err := s.NodeNet.net.Read(ctx); err == nil {
@@ -157,7 +158,7 @@ func (s *siteNetwork) lookOnce(ctx context.Context, node *backend.Node, plan *ne
 }
 
 // doubts are what speaks against keeping the settings.
-type doubts []Check
+type doubts []check.Check
 
 func (d doubts) text() message.Text {
 	if len(d) == 0 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"touchdown/backend/message"
+	"touchdown/backend/problem"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -70,7 +71,7 @@ func (s *NodeConfig) Inspect(ctx context.Context, node *backend.Node, report Rep
 	if s.Skip().String() != "" {
 		return nil
 	}
-	ch := Check{
+	ch := check.Check{
 		ID: "node-config-reboot", Title: message.T("Node takes the configuration without a reboot"), Status: check.Pass, Observed: message.T("yes"),
 		Source: message.T("node disruption policies of the cluster"),
 	}
@@ -88,12 +89,12 @@ func (s *NodeConfig) Inspect(ctx context.Context, node *backend.Node, report Rep
 	}
 	report.Check(ch)
 	if known && nodeconfig.Renders(nodeconfig.Pending(changes)) {
-		ch := Check{
+		ch := check.Check{
 			ID: "node-config-taken", Title: message.T("Node takes a new configuration"), Status: check.Pass, Observed: message.T("yes"),
 			Source: message.T("MachineConfigPool master: spec.paused; deployments of the Machine Config Operator"),
 		}
 		err := poolTakes(ctx, node.Kube.Within(formTimeout), report)
-		if p, refused := errors.AsType[*Problem](err); refused && strings.HasPrefix(p.Code, "NCF-") {
+		if p, refused := errors.AsType[*problem.Problem](err); refused && strings.HasPrefix(p.Code, "NCF-") {
 			ch.Status, ch.Observed, ch.Fix = check.Fail, p.Summary, p.Fix
 		} else if err != nil {
 			ch.Status, ch.Observed = check.Skip, message.T("the cluster does not answer")
@@ -180,7 +181,7 @@ func (s *NodeConfig) Run(ctx context.Context, node *backend.Node, report Report)
 		return fmt.Errorf("looking for what needs a reboot: %w", err)
 	}
 	if len(reboots) > 0 && !s.Site.Spec.Policy.AllowReboot {
-		return &Problem{
+		return &problem.Problem{
 			Code:    "NCF-RBT",
 			Summary: message.F("The node would reboot for %s, which the site config does not allow.", changeNames(reboots)),
 			Fix:     message.T("Set spec.policy.allowReboot to true, or leave these values out."),

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 
 	"touchdown/backend"
 	"touchdown/backend/factory"
@@ -27,7 +28,7 @@ func (*FactoryReport) Title() message.Text { return message.T("Write the factory
 
 // Run writes the report. One that already tells the same stays to the byte.
 func (s *FactoryReport) Run(ctx context.Context, node *backend.Node, rep Report) error {
-	rep.Progress(Progress{Waiting: message.T("the cluster's identity and certificates")})
+	rep.Progress(progress.Progress{Waiting: message.T("the cluster's identity and certificates")})
 	facts, err := report.Look(ctx, node.Host, node.Kube.WithProgress(rep.Progress), "", s.At)
 	if err != nil {
 		return err

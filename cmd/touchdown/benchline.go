@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/backend"
+	"touchdown/backend/check"
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
 	"touchdown/steps"
@@ -88,9 +89,9 @@ func (b *benchLine) undo(ctx context.Context, stages []steps.Stage) error {
 }
 
 // printCheck prints a verdict, and what to do where it did not pass.
-func printCheck(w io.Writer, c steps.Check) {
+func printCheck(w io.Writer, c check.Check) {
 	fmt.Fprint(w, steps.Linef("  %-4s  %s: %s", c.Status, c.Title, c.Observed))
-	if c.Status != steps.Pass && c.Fix.String() != "" {
+	if c.Status != check.Pass && c.Fix.String() != "" {
 		fmt.Fprint(w, steps.Linef("        try: %s", c.Fix))
 	}
 	for _, line := range c.Evidence {

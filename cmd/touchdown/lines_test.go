@@ -9,6 +9,8 @@ import (
 
 	"touchdown/backend/message"
 
+	"touchdown/backend/check"
+	"touchdown/backend/progress"
 	"touchdown/steps"
 	"touchdown/steps/event"
 	"touchdown/steps/session"
@@ -45,8 +47,8 @@ func TestNoTextForgesALine(t *testing.T) {
 		var direct bytes.Buffer
 		each := (&benchLine{out: tui.Outlet(&direct)}).list([]steps.Stage{{Steps: []steps.Step{&steps.BakeArm{}}}}, "Taking back: %s").Each
 		each(event.Event{Kind: event.Undoing, Step: "bake-arm"})
-		each(event.Event{Kind: event.Progressed, Progress: &steps.Progress{Waiting: message.Data(text)}})
-		each(event.Event{Kind: event.Checked, Check: &steps.Check{Status: steps.Fail, Title: message.Data(text), Observed: message.Data(text), Fix: message.Data(text), Evidence: []message.Text{message.Data(text)}}})
+		each(event.Event{Kind: event.Progressed, Progress: &progress.Progress{Waiting: message.Data(text)}})
+		each(event.Event{Kind: event.Checked, Check: &check.Check{Status: check.Fail, Title: message.Data(text), Observed: message.Data(text), Fix: message.Data(text), Evidence: []message.Text{message.Data(text)}}})
 		each(event.Event{Kind: event.Said, Text: message.Data(text)})
 		out["factory"] = direct.String()
 		return out

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/check"
+	"touchdown/backend/progress"
 	"touchdown/steps"
 	"touchdown/steps/event"
 	"touchdown/steps/view"
@@ -54,10 +56,10 @@ func renderEvent(e event.Event) string {
 // whole is e with what its kind needs: a journal that was damaged may have lost it.
 func whole(e event.Event) event.Event {
 	if e.Check == nil {
-		e.Check = &steps.Check{}
+		e.Check = &check.Check{}
 	}
 	if e.Progress == nil {
-		e.Progress = &steps.Progress{}
+		e.Progress = &progress.Progress{}
 	}
 	if e.Question == nil {
 		e.Question = &steps.Question{}
@@ -65,7 +67,7 @@ func whole(e event.Event) event.Event {
 	return e
 }
 
-func renderProgress(p steps.Progress) string {
+func renderProgress(p progress.Progress) string {
 	var parts []string
 	if p.Total > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d %s", p.Done, p.Total, p.Unit))

@@ -258,7 +258,7 @@ func (c *core) waive(a session.Action) error {
 		return fmt.Errorf("%w: name and reason of a waiver are one line each, %d bytes together at most", session.ErrInvalid, maxWaiver)
 	}
 	s := c.job.step(a.Step)
-	i := slices.IndexFunc(s.checks, func(seen steps.Check) bool { return seen.ID == a.Check })
+	i := slices.IndexFunc(s.checks, func(seen check.Check) bool { return seen.ID == a.Check })
 	if i < 0 {
 		return fmt.Errorf("%w: step %q has no check %q", session.ErrNotFound, a.Step, a.Check)
 	}

@@ -33,14 +33,14 @@ func (certificate) Fields() []steps.Field {
 func (certificate) Run(context.Context, *backend.Node, steps.Report) error { return nil }
 
 func (s certificate) Inspect(_ context.Context, _ *backend.Node, report steps.Report) error {
-	c := steps.Check{ID: "apps-cert", Title: message.T("Apps certificate"), Status: check.Fail, Observed: message.T("no certificate"), Fix: message.T("Give another one.")}
+	c := check.Check{ID: "apps-cert", Title: message.T("Apps certificate"), Status: check.Fail, Observed: message.T("no certificate"), Fix: message.T("Give another one.")}
 	switch strings.TrimSpace(s.cfg.Spec.IngressCert.Cert) {
 	case "":
 		return nil
 	case "unreadable":
 		return errors.New("the disk does not answer")
 	case "good":
-		c = steps.Check{ID: "apps-cert", Title: message.T("Apps certificate"), Status: check.Pass}
+		c = check.Check{ID: "apps-cert", Title: message.T("Apps certificate"), Status: check.Pass}
 	}
 	report.Check(c)
 	return nil
@@ -55,11 +55,11 @@ func withCertificate() *world {
 }
 
 // certChecks are the checks of the certificate's step, by ID.
-func certChecks(t *testing.T, s session.Session) map[string]steps.Check {
+func certChecks(t *testing.T, s session.Session) map[string]check.Check {
 	t.Helper()
 	snapshot, err := s.Snapshot(t.Context())
 	must(t, err)
-	out := map[string]steps.Check{}
+	out := map[string]check.Check{}
 	for _, c := range snapshot.Stages[2].Steps[0].Checks {
 		out[c.ID] = c
 	}
@@ -67,7 +67,7 @@ func certChecks(t *testing.T, s session.Session) map[string]steps.Check {
 }
 
 // certify gives the certificate's field a value and has the machine looked at.
-func certify(t *testing.T, s session.Session, pen, value string) map[string]steps.Check {
+func certify(t *testing.T, s session.Session, pen, value string) map[string]check.Check {
 	t.Helper()
 	must(t, s.Set(t.Context(), pen, certPath, value))
 	must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Inspect}))
@@ -184,7 +184,7 @@ func (port) Reads() []string                                        { return []s
 func (s port) Inspect(ctx context.Context, _ *backend.Node, report steps.Report) error {
 	switch s.w.get("port") {
 	case "down":
-		report.Check(steps.Check{ID: "link", Title: message.T("Link"), Status: check.Fail, Observed: message.T("none")})
+		report.Check(check.Check{ID: "link", Title: message.T("Link"), Status: check.Fail, Observed: message.T("none")})
 	case "broken":
 		return errors.New("the card does not answer")
 	case "hangs":

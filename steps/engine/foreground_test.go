@@ -12,6 +12,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/problem"
+	"touchdown/backend/progress"
 	"touchdown/steps"
 	"touchdown/steps/event"
 	"touchdown/steps/site"
@@ -51,8 +52,8 @@ func TestForeground(t *testing.T) {
 		if err := report.Note("where", []byte("half")); err != nil {
 			return err
 		}
-		report.Progress(steps.Progress{Waiting: message.T("one")})
-		report.Progress(steps.Progress{Waiting: message.T("two")})
+		report.Progress(progress.Progress{Waiting: message.T("one")})
+		report.Progress(progress.Progress{Waiting: message.T("two")})
 		report.Say(message.T("it is lit"))
 		return nil
 	}
@@ -98,7 +99,7 @@ func TestForegroundEnds(t *testing.T) {
 	}
 	w.fail["light"] = nil
 	w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
-		report.Check(steps.Check{ID: "bulb", Title: message.T("Bulb"), Status: check.Fail})
+		report.Check(check.Check{ID: "bulb", Title: message.T("Bulb"), Status: check.Fail})
 		return nil
 	}
 	if p, ok := errors.AsType[*problem.Problem](f.Run(t.Context())); !ok || p.Code != view.ChecksFailed {

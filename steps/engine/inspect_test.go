@@ -22,7 +22,7 @@ func TestFirstConsoleSeesTheMachineAsItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, newWorld())
 		defer r.Close()
-		cable := func() steps.Check {
+		cable := func() check.Check {
 			s, err := r.Snapshot(t.Context())
 			must(t, err)
 			return s.Stages[0].Steps[0].Checks[0]
@@ -127,7 +127,7 @@ func (p probing) Inspect(ctx context.Context, _ *backend.Node, report steps.Repo
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		report.Check(steps.Check{ID: fmt.Sprint("probe-", n), Title: message.T("Probe"), Status: check.Pass})
+		report.Check(check.Check{ID: fmt.Sprint("probe-", n), Title: message.T("Probe"), Status: check.Pass})
 	}
 	if p.hangs {
 		pause(24 * time.Hour)

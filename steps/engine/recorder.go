@@ -9,7 +9,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/problem"
-	"touchdown/steps"
+
 	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
@@ -91,7 +91,7 @@ func (r *recorder) durable(e event.Event) bool {
 
 // check takes a verdict of a step. What a person waived stays waived until it passes. The same verdict again is told to nobody,
 // unless it is news: about other answers than before.
-func (r *recorder) check(step string, c steps.Check, news bool) {
+func (r *recorder) check(step string, c check.Check, news bool) {
 	s := r.job.step(step)
 	if waiver := s.waivers[c.ID]; waiver != nil && (c.Status == check.Fail || c.Status == check.Warn) {
 		c.Status, c.Waiver = check.Waived, waiver

@@ -10,6 +10,7 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend/check"
+	"touchdown/backend/progress"
 	"touchdown/steps"
 	"touchdown/steps/event"
 	"touchdown/steps/view"
@@ -32,7 +33,7 @@ func newRecorder(t *testing.T) *recorder {
 // TestRecorder: what a look sees is published and not written; what the work sees is; a fold reaches only the job.
 func TestRecorder(t *testing.T) {
 	r := newRecorder(t)
-	cable := steps.Check{ID: "cable", Title: message.T("Cable"), Status: check.Fail}
+	cable := check.Check{ID: "cable", Title: message.T("Cable"), Status: check.Fail}
 	r.check("names", cable, false)
 	r.check("names", cable, false) // the same verdict
 	if events, _ := r.hub.after(0); len(events) != 1 {
@@ -40,7 +41,7 @@ func TestRecorder(t *testing.T) {
 	}
 	must(t, r.emit(event.Event{Kind: event.Started}))
 	must(t, r.emit(event.Event{Kind: event.Started, Step: "names"}))
-	r.fold(event.Event{Kind: event.Progressed, Step: "names", Progress: &steps.Progress{Done: 1}})
+	r.fold(event.Event{Kind: event.Progressed, Step: "names", Progress: &progress.Progress{Done: 1}})
 	if p := r.job.step("names").progress; p == nil || p.Done != 1 || r.seq != 3 {
 		t.Errorf("progress %v, last event %d", p, r.seq)
 	}
@@ -70,7 +71,7 @@ func TestRecorderOfABadDisk(t *testing.T) {
 	must(t, r.emit(event.Event{Kind: event.Started}))
 	file := r.journal.file
 	r.journal.file = shut{errors.New("no room")}
-	r.check("names", steps.Check{ID: "cable", Status: check.Pass}, false)
+	r.check("names", check.Check{ID: "cable", Status: check.Pass}, false)
 	if len(r.job.step("names").checks) > 0 || r.notices["disk"].String() == "" || r.seq != 1 {
 		t.Errorf("the job has %v, notices %q, last event %d", r.job.step("names").checks, r.notices, r.seq)
 	}
@@ -129,7 +130,7 @@ func TestInspectorAlone(t *testing.T) {
 	}
 	look := func(drop func(error)) *look { return i.begin(step.ID(), drop) }
 	first := look(func(error) {})
-	i.check(first, steps.Check{ID: "cable", Status: check.Pass})
+	i.check(first, check.Check{ID: "cable", Status: check.Pass})
 	if i.end(first, nil, false) || i.due(step) || len(i.staleChecks(step)) > 0 {
 		t.Error("a step that has looked is due")
 	}

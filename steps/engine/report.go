@@ -5,6 +5,8 @@ import (
 
 	"touchdown/backend/message"
 
+	"touchdown/backend/check"
+	"touchdown/backend/progress"
 	"touchdown/backend/report"
 	"touchdown/steps"
 	"touchdown/steps/event"
@@ -29,7 +31,7 @@ type stepReport struct {
 var _ steps.Report = (*stepReport)(nil)
 
 // Progress implements steps.Report. The newest is always in the Snapshot; events are thinned out.
-func (r *stepReport) Progress(p steps.Progress) {
+func (r *stepReport) Progress(p progress.Progress) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	r.dog.sees(p)
@@ -43,7 +45,7 @@ func (r *stepReport) Progress(p steps.Progress) {
 }
 
 // Check implements steps.Report. What a person waived stays waived until it passes.
-func (r *stepReport) Check(c steps.Check) {
+func (r *stepReport) Check(c check.Check) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	if r.look != nil && !r.look.told[c.ID] {

@@ -590,7 +590,7 @@ func TestOldFailuresDoNotStandAgainstANewStart(t *testing.T) {
 	r := newRig(t, newWorld())
 	pen := take(t, r)
 	r.w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
-		report.Check(steps.Check{ID: "gateway", Title: message.T("Gateway"), Status: check.Fail, Observed: message.T("nobody answers"), Fix: message.T("Fix it.")})
+		report.Check(check.Check{ID: "gateway", Title: message.T("Gateway"), Status: check.Fail, Observed: message.T("nobody answers"), Fix: message.T("Fix it.")})
 		return broken()
 	}
 	r.start(t, r, pen, false)

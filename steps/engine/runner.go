@@ -11,6 +11,7 @@ import (
 
 	"touchdown/backend/message"
 
+	"touchdown/backend/check"
 	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/event"
@@ -181,7 +182,7 @@ func (r *run) finish(id string, took float64) bool {
 	return true
 }
 
-func checkProblem(failing []steps.Check) error {
+func checkProblem(failing []check.Check) error {
 	titles := make([]string, len(failing))
 	for i, c := range failing {
 		titles[i] = c.Title.String()

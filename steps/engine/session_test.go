@@ -233,7 +233,7 @@ func TestWaiver(t *testing.T) {
 		r.fill(t, s, pen)
 		r.w.mu.Lock()
 		r.w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
-			report.Check(steps.Check{ID: "lamp", Title: message.T("Lamp"), Status: check.Fail, Observed: message.T("dark")})
+			report.Check(check.Check{ID: "lamp", Title: message.T("Lamp"), Status: check.Fail, Observed: message.T("dark")})
 			return nil
 		}
 		r.w.mu.Unlock()

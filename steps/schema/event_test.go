@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"touchdown/backend/progress"
 	"touchdown/steps"
 	"touchdown/steps/event"
 	"touchdown/steps/schema"
@@ -29,7 +30,7 @@ func TestEventSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	jsonschema.Whole(t, schema.Event, whole)
-	bare, err := json.Marshal(event.Event{Progress: &steps.Progress{}, Question: &steps.Question{}, Problem: &event.Trouble{}, Job: &event.Job{}})
+	bare, err := json.Marshal(event.Event{Progress: &progress.Progress{}, Question: &steps.Question{}, Problem: &event.Trouble{}, Job: &event.Job{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"touchdown/backend"
+	"touchdown/backend/check"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube"
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 	"touchdown/backend/report"
 	"touchdown/steps"
 	siteconfig "touchdown/steps/site"
@@ -31,10 +33,10 @@ type journal struct {
 	saved map[string][]byte
 }
 
-func (*journal) Progress(steps.Progress) {}
-func (*journal) Check(steps.Check)       {}
-func (*journal) Say(message.Text)        {}
-func (*journal) Job() report.Job         { return report.Job{} }
+func (*journal) Progress(progress.Progress) {}
+func (*journal) Check(check.Check)          {}
+func (*journal) Say(message.Text)           {}
+func (*journal) Job() report.Job            { return report.Job{} }
 
 func (j *journal) Save(key string, original []byte) error {
 	j.mu.Lock()
