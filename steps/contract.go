@@ -6,7 +6,6 @@ package steps
 
 import (
 	"context"
-	"errors"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -155,19 +154,8 @@ type Disturbance struct {
 	Seconds float64      `json:"seconds"` // about how long
 }
 
-// rebootError ends a Run that goes on after a reboot. It is not a failure.
-type rebootError struct{ reason message.Text }
-
-func (e *rebootError) Error() string { return "reboot needed: " + e.reason.String() }
-
-// Reboot is what Run returns when the machine must reboot before it can go on. The engine calls the same Run
+// Reboot is what Run returns when the machine must reboot before it can go on. It is not a failure: the engine calls the same Run
 // again after a different boot.
-func Reboot(reason message.Text) error { return &rebootError{reason} }
+type Reboot struct{ Reason message.Text }
 
-// RebootReason returns the reason given to Reboot, and whether err asks for one.
-func RebootReason(err error) (message.Text, bool) {
-	if e, ok := errors.AsType[*rebootError](err); ok {
-		return e.reason, true
-	}
-	return message.Text{}, false
-}
+func (e *Reboot) Error() string { return "reboot needed: " + e.Reason.String() }

@@ -48,7 +48,7 @@ func (h *handOver) Run(ctx context.Context, node *backend.Node, rep Report) erro
 	}
 	facts.Reach(h.Reached(ctx))
 	if len(facts.Addresses) > 0 {
-		rep.Check(check.Check{ID: AddressCheck, Title: message.T("The node's address at this site"), Status: check.Pass, Observed: message.Data(joined(facts.Addresses))})
+		rep.Check(check.Check{ID: check.SiteAddress, Title: message.T("The node's address at this site"), Status: check.Pass, Observed: message.Data(joined(facts.Addresses))})
 	}
 	if h.Servers != nil {
 		facts.Servers = h.Servers(ctx)
@@ -71,9 +71,6 @@ func (h *handOver) Run(ctx context.Context, node *backend.Node, rep Report) erro
 	rep.Say(message.F("The hand-over report is written: %s, %s.", d.Verdict, report.TextFile))
 	return nil
 }
-
-// AddressCheck is the ID of the check that tells where the site reaches the node.
-const AddressCheck = "site-address"
 
 func joined(addresses []netip.Addr) string {
 	texts := make([]string, len(addresses))

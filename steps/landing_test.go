@@ -228,7 +228,7 @@ func TestHealthAndHandOverOnARealAPI(t *testing.T) {
 		if err := handOver.Run(t.Context(), node(m, cluster), told); err != nil {
 			t.Fatal(err)
 		}
-		if c := told.checks[steps.AddressCheck]; c.Status != check.Pass || !strings.HasPrefix(c.Observed.String(), "198.51.100.10") {
+		if c := told.checks[check.SiteAddress]; c.Status != check.Pass || !strings.HasPrefix(c.Observed.String(), "198.51.100.10") {
 			t.Errorf("the consoles are told %+v", told.checks)
 		}
 		text, err := os.ReadFile(filepath.Join(handOver.Dir, report.TextFile))

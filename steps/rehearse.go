@@ -48,7 +48,7 @@ func (s *rehearsal) Run(ctx context.Context, node *backend.Node, report Report) 
 		if err := ask(ctx, node, report); err != nil {
 			return err
 		}
-		return Reboot(message.T("a rehearsal: a start with no registry and nothing but the seeded store"))
+		return &Reboot{message.T("a rehearsal: a start with no registry and nothing but the seeded store")}
 	}
 	report.Check(r.Check())
 	if r.Passed() {

@@ -363,7 +363,7 @@ func TestHostname(t *testing.T) {
 		t.Errorf("plan is %+v (%v)", plan, err)
 	}
 	for range 2 { // the engine was restarted before the machine went down
-		if _, reboot := steps.RebootReason(s.Run(t.Context(), node(m, c), r)); !reboot {
+		if _, reboot := errors.AsType[*steps.Reboot](s.Run(t.Context(), node(m, c), r)); !reboot {
 			t.Fatal("no reboot")
 		}
 	}

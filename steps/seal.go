@@ -72,7 +72,7 @@ func (s *FactoryReport) Pace() float64 {
 }
 
 // seal ends the work on the bench line: the next boot waits for the site, and its engine loads the site's list.
-type seal struct{ BakeArm }
+type seal struct{ bakeArm }
 
 var (
 	_ Undoer  = (*seal)(nil)
@@ -123,7 +123,7 @@ func (s *seal) Run(ctx context.Context, node *backend.Node, report Report) error
 			return err
 		}
 	}
-	if err := s.BakeArm.Run(ctx, node, report); err != nil {
+	if err := s.bakeArm.Run(ctx, node, report); err != nil {
 		return err
 	}
 	return factory.Close(node.Host)
@@ -146,5 +146,5 @@ func (s *seal) Undo(ctx context.Context, node *backend.Node, report Report) erro
 	if _, err := factory.OpenLine(node.Host, node.Now()); err != nil {
 		return err
 	}
-	return s.BakeArm.Undo(ctx, node, report)
+	return s.bakeArm.Undo(ctx, node, report)
 }

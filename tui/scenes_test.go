@@ -236,7 +236,7 @@ func finished(s *view.Snapshot) {
 				step.Status = view.StepDone
 			}
 			if step.ID == "hand-over" {
-				step.Checks = []check.Check{{ID: steps.AddressCheck, Title: message.T("The node's address at this site"), Status: "pass", Observed: message.T("198.51.100.10")}}
+				step.Checks = []check.Check{{ID: check.SiteAddress, Title: message.T("The node's address at this site"), Status: "pass", Observed: message.T("198.51.100.10")}}
 			}
 			if step.ID == "health" {
 				step.Checks = []check.Check{

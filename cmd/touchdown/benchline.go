@@ -62,18 +62,18 @@ func (b *benchLine) list(stages []steps.Stage, before string) *engine.Foreground
 		case event.Started, event.Undoing:
 			waiting = ""
 			if title := titles[e.Step]; title != "" && before != "" {
-				fmt.Fprint(b.out, steps.Linef(before, title))
+				fmt.Fprint(b.out, linef(before, title))
 			}
 		case event.Progressed: // what we are waiting for, once
 			if w := e.Progress.Waiting; w.String() != "" && w.String() != waiting {
 				waiting = w.String()
-				fmt.Fprint(b.out, steps.Linef("  ... %s", w))
+				fmt.Fprint(b.out, linef("  ... %s", w))
 			}
 		case event.Checked:
 			printCheck(b.out, *e.Check)
 		case event.Said: // steps say only what they changed
 			b.changed = true
-			fmt.Fprint(b.out, steps.Linef("  %s", e.Text))
+			fmt.Fprint(b.out, linef("  %s", e.Text))
 		}
 	}
 	return &engine.Foreground{Node: b.node, Stages: stages, Dir: b.dir, Each: each}
@@ -90,11 +90,11 @@ func (b *benchLine) undo(ctx context.Context, stages []steps.Stage) error {
 
 // printCheck prints a verdict, and what to do where it did not pass.
 func printCheck(w io.Writer, c check.Check) {
-	fmt.Fprint(w, steps.Linef("  %-4s  %s: %s", c.Status, c.Title, c.Observed))
+	fmt.Fprint(w, linef("  %-4s  %s: %s", c.Status, c.Title, c.Observed))
 	if c.Status != check.Pass && c.Fix.String() != "" {
-		fmt.Fprint(w, steps.Linef("        try: %s", c.Fix))
+		fmt.Fprint(w, linef("        try: %s", c.Fix))
 	}
 	for _, line := range c.Evidence {
-		fmt.Fprint(w, steps.Linef("        %s", line))
+		fmt.Fprint(w, linef("        %s", line))
 	}
 }

@@ -45,7 +45,7 @@ func TestNoTextForgesALine(t *testing.T) {
 		renderReview(tui.Outlet(&review), &r)
 		out["review"] = review.String()
 		var direct bytes.Buffer
-		each := (&benchLine{out: tui.Outlet(&direct)}).list([]steps.Stage{{Steps: []steps.Step{&steps.BakeArm{}}}}, "Taking back: %s").Each
+		each := (&benchLine{out: tui.Outlet(&direct)}).list(steps.Bake("touchdown", "", steps.BakeOptions{Arm: true}), "Taking back: %s").Each
 		each(event.Event{Kind: event.Undoing, Step: "bake-arm"})
 		each(event.Event{Kind: event.Progressed, Progress: &progress.Progress{Waiting: message.Data(text)}})
 		each(event.Event{Kind: event.Checked, Check: &check.Check{Status: check.Fail, Title: message.Data(text), Observed: message.Data(text), Fix: message.Data(text), Evidence: []message.Text{message.Data(text)}}})
@@ -68,7 +68,7 @@ func TestNoTextForgesALine(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\nb": "a; b\n", "a \r\n  b\n": "a; b\n", "  a": "  a\n", "a\tb\n\n": "a b\n", "": "\n", "\n": "\n",
 	} {
-		if got := steps.Linef("%s", text); got != want {
+		if got := linef("%s", text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}

@@ -51,18 +51,13 @@ func testHooks() hooks {
 		cluster: func(c *kube.Cluster) {
 			c.Pace = kube.Pace{Limit: 5 * time.Minute, Pause: 100 * time.Millisecond, Poll: 100 * time.Millisecond}
 		},
+		wiring: func(w *steps.Wiring) {
+			w.Timeouts = domain.Timeouts{Notice: limit, Limit: limit, Grace: 2 * time.Second, Stable: time.Second}
+		},
 		stages: func(stages []steps.Stage) {
-			timeouts := domain.Timeouts{Notice: limit, Limit: limit, Grace: 2 * time.Second, Stable: time.Second}
-			for _, stage := range stages {
-				for _, step := range stage.Steps {
-					switch s := step.(type) {
-					case *steps.Domain:
-						s.Timeouts = timeouts
-					case *steps.Rollouts:
-						s.Timeouts = timeouts
-					case *steps.Health:
-						s.Window = health.Window{Poll: 200 * time.Millisecond, Limit: limit}
-					}
+			for _, step := range stepsOf(stages) {
+				if s, ok := step.(*steps.Health); ok {
+					s.Window = health.Window{Poll: 200 * time.Millisecond, Limit: limit}
 				}
 			}
 		},

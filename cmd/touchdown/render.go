@@ -17,7 +17,7 @@ import (
 // renderEvent is an event as one or more lines for a person. "" for what only a screen shows.
 func renderEvent(e event.Event) string {
 	at := e.Time.Format(time.TimeOnly)
-	line := func(format string, args ...any) string { return steps.Linef(at+"  "+format, args...) }
+	line := func(format string, args ...any) string { return linef(at+"  "+format, args...) }
 	name := e.Step
 	if name == "" {
 		name = "job"
@@ -84,19 +84,19 @@ func renderTrouble(t *event.Trouble) string {
 	if t == nil {
 		return ""
 	}
-	out := steps.Linef("    %s  %s", t.Code, t.Summary)
+	out := linef("    %s  %s", t.Code, t.Summary)
 	if t.Detail.String() != "" {
-		out += steps.Linef("    cause: %s", t.Detail)
+		out += linef("    cause: %s", t.Detail)
 	}
 	for _, l := range t.Output {
-		out += steps.Linef("    | %s", l)
+		out += linef("    | %s", l)
 	}
-	return out + steps.Linef("    try:   %s", t.Fix)
+	return out + linef("    try:   %s", t.Fix)
 }
 
 // renderReview prints what would be done.
 func renderReview(out io.Writer, r *view.Review) {
-	say := func(format string, args ...any) { _, _ = io.WriteString(out, steps.Linef(format, args...)) }
+	say := func(format string, args ...any) { _, _ = io.WriteString(out, linef(format, args...)) }
 	for _, s := range r.Steps {
 		if s.Skip.String() != "" {
 			say("  %s: left out, %s", s.Title, s.Skip)
@@ -133,7 +133,7 @@ func orNone(s string) string {
 
 // renderSnapshot prints where the node and the job are.
 func renderSnapshot(out io.Writer, s *view.Snapshot) {
-	say := func(format string, args ...any) { _, _ = io.WriteString(out, steps.Linef(format, args...)) }
+	say := func(format string, args ...any) { _, _ = io.WriteString(out, linef(format, args...)) }
 	say("%s: node %s, job %s", strings.TrimSpace(s.Hostname+" "+s.Cluster), s.Life, s.State)
 	if s.Pen.Holder != "" {
 		say("control: %s", s.Pen.Holder)

@@ -175,7 +175,7 @@ func TestNoRebootWithoutARecord(t *testing.T) {
 	f := newFaulty(t, nil)
 	f.w.run["light"] = func(context.Context, *backend.Node, steps.Report) error {
 		f.setFull(true)
-		return steps.Reboot(message.T("new kernel arguments"))
+		return &steps.Reboot{Reason: message.T("new kernel arguments")}
 	}
 	f.start(t, f, take(t, f), false)
 	if s := until(t, f, "the failure", inState(view.HasFailed)); s.Problem.Code != "DSK-FULL" {

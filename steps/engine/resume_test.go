@@ -256,7 +256,7 @@ func TestChangedAnswersAreNotResumed(t *testing.T) {
 func rebooting(r *rig, forever bool) {
 	r.w.run["light"] = func(_ context.Context, node *backend.Node, _ steps.Report) error {
 		if boot, _ := node.Host.BootID(); forever || boot == "boot-1" {
-			return steps.Reboot(message.T("new kernel arguments"))
+			return &steps.Reboot{Reason: message.T("new kernel arguments")}
 		}
 		return nil
 	}

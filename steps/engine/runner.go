@@ -99,12 +99,12 @@ func (r *run) step(ctx context.Context, step steps.Step) bool {
 		waited, err = r.attempt(ctx, step)
 	}
 	took := (r.e.now().Sub(begin) - waited).Seconds()
-	reason, reboot := steps.RebootReason(err)
+	reboot, reboots := errors.AsType[*steps.Reboot](err)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		r.stopped(ctx, id, took, err)
-	case reboot:
-		r.reboot(ctx, id, reason.String(), took)
+	case reboots:
+		r.reboot(ctx, id, reboot.Reason.String(), took)
 	case err != nil:
 		r.fail(id, err, took)
 	default:
@@ -153,7 +153,7 @@ func (r *run) attempt(ctx context.Context, step steps.Step) (waited time.Duratio
 	boots := slices.Clone(r.e.core.job.step(step.ID()).reboots)
 	r.e.mu.Unlock()
 	if boot, err := r.e.o.Node.Host.BootID(); err == nil && slices.Contains(boots, boot) {
-		return 0, steps.Reboot(message.T("the reboot that was asked for has not happened yet"))
+		return 0, &steps.Reboot{Reason: message.T("the reboot that was asked for has not happened yet")}
 	}
 	ctx, dog := watchOver(ctx, r.cfg.Spec.Policy.Watchdog, errWatchdog)
 	defer dog.stop()

@@ -189,7 +189,7 @@ func TestRebootThatCannotBe(t *testing.T) {
 		f := newFaulty(t, nil)
 		f.w.run["light"] = func(_ context.Context, node *backend.Node, _ steps.Report) error {
 			must(t, os.Remove(node.Host.Path("/proc/sys/kernel/random/boot_id")))
-			return steps.Reboot(message.T("new kernel arguments"))
+			return &steps.Reboot{Reason: message.T("new kernel arguments")}
 		}
 		f.start(t, f, take(t, f), false)
 		s := until(t, f, "the failure", inState(view.HasFailed))
