@@ -25,17 +25,6 @@ type Step interface {
 	Run(ctx context.Context, node *backend.Node, report Report) error
 }
 
-// asker names what to ask for. A step without it only works.
-type asker interface{ Fields() []Field }
-
-// FieldsOf are the fields of a step, nil for one that asks for nothing.
-func FieldsOf(s Step) []Field {
-	if a, asks := s.(asker); asks {
-		return a.Fields()
-	}
-	return nil
-}
-
 // Inspector looks before anything is changed: checks, choices, suggested values. Inspect is read-only and
 // may be called at any time before the work begins, again and again. Each time it tells everything that it knows: a
 // check that it does not tell again is cleared.
@@ -158,4 +147,5 @@ type Disturbance struct {
 // again after a different boot.
 type Reboot struct{ Reason message.Text }
 
+// Error tells why.
 func (e *Reboot) Error() string { return "reboot needed: " + e.Reason.String() }
