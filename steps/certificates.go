@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"touchdown/backend/message"
+	"touchdown/backend/problem"
 	"touchdown/backend/progress"
 
 	"touchdown/backend"
@@ -86,7 +87,7 @@ func planned(own *certs.Pair, also []string, node *backend.Node) message.Text {
 	}
 	leaf, warnings, err := certs.Check(*own, nil, also, node.Now())
 	if err != nil {
-		return message.F("the site's own, which cannot be used: %s", asProblem(err).Summary)
+		return message.F("the site's own, which cannot be used: %s", problem.From(err).Summary)
 	}
 	text := message.F("the site's own, good until %s", day(leaf.NotAfter))
 	for _, w := range warnings {

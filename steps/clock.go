@@ -67,7 +67,7 @@ func (s *siteClock) Inspect(ctx context.Context, node *backend.Node, report Repo
 func (s *siteClock) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	s.seen(node.Now())
 	_, v := s.judge(ctx, node)
-	changes := s.planWait(ctx, node, v)
+	changes := planWait(ctx, node, s.named(node), v)
 	if v.Ahead == 0 || v.Reject != (message.Text{}) || !host.HasKubelet(node.Host) {
 		return Plan{Changes: changes}, nil
 	}
@@ -83,7 +83,7 @@ func (s *siteClock) Plan(ctx context.Context, node *backend.Node) (Plan, error) 
 func (s *siteClock) Run(ctx context.Context, node *backend.Node, report Report) error {
 	s.seen(node.Now())
 	offsets, v := s.judge(ctx, node)
-	if err := s.noWait(ctx, node, report, v); err != nil {
+	if err := noWait(ctx, node, report, s.named(node), v); err != nil {
 		return err
 	}
 	taken, _, err := savedAt(report, "typed")
@@ -175,6 +175,14 @@ func (s *siteClock) judge(ctx context.Context, node *backend.Node) ([]clock.Offs
 		v = clock.Typed(ahead, node.Now(), bounds)
 	}
 	return offsets, v
+}
+
+// Undo lets a boot wait again. The time stays: nobody wants a wrong one back.
+func (*siteClock) Undo(ctx context.Context, node *backend.Node, report Report) error {
+	if _, off, err := savedAt(report, "boot-wait"); !off {
+		return err
+	}
+	return clock.BootWait(ctx, node.Host, true)
 }
 
 // named tells whether the site has a time server: one that was typed, or that came by DHCP. Those of the installation are no

@@ -52,11 +52,11 @@ func backupCheck(report Report, err error) {
 	report.Check(c)
 }
 
-// await waits for the API. Where a loss of power has damaged the cluster's database, it offers to put the backup back.
-func (s *kubeletGate) await(ctx context.Context, node *backend.Node, report Report, wait func() error) error {
+// awaitAPI waits for the API. Where a loss of power has damaged the cluster's database, it offers to put the backup back.
+func awaitAPI(ctx context.Context, node *backend.Node, report Report, wait func() error) error {
 	for {
 		err := wait()
-		if err == nil || !s.restorable(node, report, err) {
+		if err == nil || !canRestore(node, report, err) {
 			return err
 		}
 		if full := kubelet.Room(ctx, node.Host); full != nil {
@@ -71,7 +71,7 @@ func (s *kubeletGate) await(ctx context.Context, node *backend.Node, report Repo
 		case answer != putItBack:
 			return err
 		}
-		if err := s.restore(ctx, node, report); err != nil {
+		if err := restoreBackup(ctx, node, report); err != nil {
 			return err
 		}
 	}
@@ -89,23 +89,23 @@ func restoreQuestion() Question {
 	}
 }
 
-// restorable tells whether err is a damaged database, and the backup is that of the cluster which this landing started. One that was
+// canRestore tells whether err is a damaged database, and the backup is that of the cluster which this landing started. One that was
 // in use before has none: it would take from people what they have done since.
-func (s *kubeletGate) restorable(node *backend.Node, report Report, err error) bool {
+func canRestore(node *backend.Node, report Report, err error) bool {
 	p, ok := errors.AsType[*problem.Problem](err)
 	done, noted := restores(report)
-	opened, saved := s.opened(report)
+	opened, saved := gateOpened(report)
 	return ok && p.Code == kubelet.Torn && errors.Join(noted, saved) == nil && opened && len(done) < mostRestores && kubelet.Restorable(node.Host)
 }
 
-// opened tells whether this landing opened the kubelet's gate.
-func (*kubeletGate) opened(report Report) (bool, error) {
+// gateOpened tells whether this landing opened the kubelet's gate.
+func gateOpened(report Report) (bool, error) {
 	_, opened, err := savedAt(report, "gate")
 	return opened, err
 }
 
-// restore puts the backup back and starts the cluster from it.
-func (s *kubeletGate) restore(ctx context.Context, node *backend.Node, report Report) error {
+// restoreBackup puts the backup back and starts the cluster from it.
+func restoreBackup(ctx context.Context, node *backend.Node, report Report) error {
 	done, err := restores(report)
 	if err != nil {
 		return err
@@ -113,11 +113,11 @@ func (s *kubeletGate) restore(ctx context.Context, node *backend.Node, report Re
 	if err := noteRestores(report, append(done, restoreBegun)); err != nil {
 		return err
 	}
-	return s.resume(ctx, node, report)
+	return resumeRestore(ctx, node, report)
 }
 
-// resume ends a restore that has begun, after a loss of power too.
-func (*kubeletGate) resume(ctx context.Context, node *backend.Node, report Report) error {
+// resumeRestore ends a restore that has begun, after a loss of power too.
+func resumeRestore(ctx context.Context, node *backend.Node, report Report) error {
 	done, err := restores(report)
 	last := len(done) - 1
 	if err != nil || last < 0 || done[last] == restoreDone {
@@ -139,21 +139,6 @@ func (*kubeletGate) resume(ctx context.Context, node *backend.Node, report Repor
 	}
 	done[last] = restoreDone
 	return noteRestores(report, done)
-}
-
-// PrepareUndo puts the backup back where the database does not start: what the steps changed in the cluster is undone with it,
-// and without an API none of them could undo it. Where the disk has no room for it, the undo does what it can.
-func (s *kubeletGate) PrepareUndo(ctx context.Context, node *backend.Node, report Report) error {
-	if err := s.resume(ctx, node, report); err != nil {
-		return err
-	}
-	if running, _ := node.Kube.Within(formTimeout).Ready(ctx); running || kubelet.Gated(node.Host) {
-		return nil
-	}
-	if !s.restorable(node, report, kubelet.Damage(node.Host)) || kubelet.Room(ctx, node.Host) != nil {
-		return nil
-	}
-	return s.restore(ctx, node, report)
 }
 
 func restores(report Report) ([]byte, error) {

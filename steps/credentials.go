@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"touchdown/backend/message"
+	"touchdown/backend/problem"
 
 	"touchdown/backend"
 	"touchdown/backend/certs"
@@ -126,7 +127,7 @@ func ownCheck(id string, title message.Text, pair certs.Pair, names, also []stri
 	leaf, warnings, err := certs.Check(pair, names, also, node.Now())
 	switch {
 	case err != nil:
-		p := asProblem(err)
+		p := problem.From(err)
 		ch.Status, ch.Observed, ch.Fix = check.Fail, p.Summary, p.Fix
 	case len(warnings) > 0:
 		ch.Status, ch.Observed = check.Warn, message.Join(warnings, " ")

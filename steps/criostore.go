@@ -30,9 +30,9 @@ func leftOut(s images.Seeded) check.Check {
 	return c
 }
 
-// named puts the store back into a storage.conf that was edited by hand on the node: the cluster lays the file when its own
+// nameStore puts the store back into a storage.conf that was edited by hand on the node: the cluster lays the file when its own
 // configuration changes, and not again. What else stands in the file stays.
-func (*Images) named(ctx context.Context, node *backend.Node, report Report) error {
+func nameStore(ctx context.Context, node *backend.Node, report Report) error {
 	const file = "/etc/containers/storage.conf"
 	conf, err := node.Host.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {

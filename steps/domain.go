@@ -4,18 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"touchdown/backend/message"
 
 	"touchdown/backend"
 	"touchdown/backend/domain"
-	"touchdown/backend/problem"
 	"touchdown/steps/site"
 )
-
-// formTimeout is how long to wait for an API that may not run yet, while a person looks at a form.
-const formTimeout = 500 * time.Millisecond
 
 // siteDomain adds the new names to the cluster's configuration, beside the old ones.
 type siteDomain struct {
@@ -168,12 +163,3 @@ func orUsual(p domain.Timeouts, cfg *site.Config) domain.Timeouts {
 	}
 	return p
 }
-
-func noNames(cfg *site.Config) message.Text {
-	if cfg.Domain() == "" {
-		return message.T("no new name is asked for")
-	}
-	return message.Text{}
-}
-
-func asProblem(err error) *problem.Problem { return problem.From(err) }

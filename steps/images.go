@@ -205,7 +205,7 @@ func (s *Images) activate(ctx context.Context, node *backend.Node, report Report
 	if err := runBatch(ctx, c, o, s.Timeouts, changes); err != nil {
 		return fmt.Errorf("changing the node's configuration: %w", err)
 	}
-	return s.named(ctx, node, report)
+	return nameStore(ctx, node, report)
 }
 
 // crioTime is how long CRI-O may take to answer after its restart: it does within a second where its store is small, and reads

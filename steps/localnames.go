@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/backend/problem"
 	"touchdown/backend/progress"
 
 	"touchdown/backend"
@@ -60,7 +61,7 @@ func (s *localNames) Inspect(ctx context.Context, node *backend.Node, report Rep
 		err = dns.Prove(ctx, z, dns.Names(z.Domains[0]), s.Server, dns.Usual)
 	}
 	if err != nil {
-		p := asProblem(err)
+		p := problem.From(err)
 		ch.Status, ch.Observed, ch.Fix, ch.Evidence = check.Fail, p.Summary, p.Fix, []message.Text{message.Detail(err)}
 		if s.Server == "" && !z.Held() { // br-ex hangs, or was not built: the network comes first and fixes that
 			ch.Status, ch.Observed = check.Warn, message.T("The node does not have its own address now, so nobody answers there.")

@@ -34,9 +34,6 @@ var (
 	_ Undoer  = (*manifestsApplied)(nil)
 )
 
-// mostPlanned is how many objects the review names; the rest is a number. Chosen: a screen.
-const mostPlanned = 20
-
 // ID names the step in the journal.
 func (*manifestsTried) ID() string { return "manifests-check" }
 

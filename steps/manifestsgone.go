@@ -12,6 +12,9 @@ import (
 	"touchdown/backend/message"
 )
 
+// mostPlanned is how many objects the review names; the rest is a number. Chosen: a screen.
+const mostPlanned = 20
+
 // removals are the objects of earlier landings that the site config no longer lists, for the review. Where the cluster runs, it tells
 // which of them stay.
 func removals(ctx context.Context, node *backend.Node, objects []manifests.Object) (changes []Change, err error) {

@@ -28,7 +28,7 @@ type NodeConfig struct {
 	Site     *site.Config
 	Timeouts nodeconfig.Timeouts // zero: nodeconfig.Usual
 
-	bringers []fileBringer // among the steps of its list
+	bringers fileBringers // among the steps of its list
 }
 
 var (
@@ -47,7 +47,7 @@ func (*NodeConfig) Title() message.Text { return message.T("Set up the node for 
 
 // Reads names what the configuration is made of.
 func (s *NodeConfig) Reads() []string {
-	return append(s.asked(),
+	return append(s.bringers.asked(),
 		"spec.sshKeys", "spec.additionalNTPSources", "spec.imageDigestMirrors", "spec.imageTagMirrors", "spec.removeFactoryMirrors",
 		"spec.registryCerts", "spec.proxy.httpProxy", "spec.proxy.httpsProxy", "spec.proxy.noProxy", "spec.additionalTrustBundle",
 		"spec.ingressCert.ca", "spec.pullSecret", "spec.clusterName", "spec.baseDomain",
@@ -60,7 +60,7 @@ func (s *NodeConfig) Skip() message.Text {
 	p := s.Site.Spec
 	if len(p.SSHKeys)+len(p.AdditionalNTPSources)+len(p.ImageDigestMirrors)+len(p.ImageTagMirrors)+len(p.RegistryCerts) == 0 &&
 		!p.RemoveFactoryMirrors && p.Proxy.HTTPProxy == "" && p.Proxy.HTTPSProxy == "" &&
-		p.AdditionalTrustBundle == "" && p.IngressCert.CA == "" && len(s.files()) == 0 {
+		p.AdditionalTrustBundle == "" && p.IngressCert.CA == "" && len(s.bringers.files()) == 0 {
 		return message.T("the site brings no keys, time servers, mirrors, proxy or authorities")
 	}
 	return message.Text{}
@@ -208,7 +208,7 @@ func (s *NodeConfig) want(ctx context.Context, node *backend.Node, c *kube.Clust
 		SSHKeys: p.SSHKeys, NTPSources: p.AdditionalNTPSources, RemoveFactoryMirrors: p.RemoveFactoryMirrors,
 		DigestMirrors: mirrors(p.ImageDigestMirrors), TagMirrors: mirrors(p.ImageTagMirrors),
 		Proxy: nodeconfig.Proxy{HTTP: string(p.Proxy.HTTPProxy), HTTPS: string(p.Proxy.HTTPSProxy)},
-		Files: s.files(),
+		Files: s.bringers.files(),
 	}
 	// A node without the file has only what the cluster lays.
 	conf, _ := node.Host.ReadFile("/etc/chrony.conf")
@@ -279,4 +279,20 @@ func changeNames(changes []nodeconfig.Change) message.Text {
 		names[i] = ch.What
 	}
 	return message.Join(names, ", ")
+}
+
+// withNodeFiles hands NodeConfig the steps before it in its list that bring files.
+func withNodeFiles(stages []Stage) []Stage {
+	var bringers fileBringers
+	for _, stage := range stages {
+		for _, step := range stage.Steps {
+			switch step := step.(type) {
+			case fileBringer:
+				bringers = append(bringers, step)
+			case *NodeConfig:
+				step.bringers = bringers
+			}
+		}
+	}
+	return stages
 }
