@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/hardware"
 	"touchdown/backend/hardware/order"
@@ -22,19 +21,9 @@ const (
 	cableWait = 35 * time.Second
 )
 
-// cables compares where the cables go with the site config or the order sheet, at a site.
-func (h *Hardware) cables(ctx context.Context, node *backend.Node, i *hardware.Inventory) []check.Check {
-	if h.NodeNet == nil {
-		return nil
-	}
-	wiring, err := h.wiring(node)
-	switch {
-	case err != nil:
-		return []check.Check{spoiltSheet(err, check.Skip)}
-	case len(wiring.Ports) == 0:
-		return nil
-	}
-	ports, err := h.NodeNet.net.Ports(ctx)
+// cableChecks compare where the cables go with where they have to.
+func cableChecks(ctx context.Context, of *NodeNetwork, wiring order.Wiring, i *hardware.Inventory) []check.Check {
+	ports, err := of.net.Ports(ctx)
 	if err != nil {
 		return []check.Check{{ID: "wiring", Title: message.T("Cables"), Status: check.Skip, Observed: message.F("not looked at: %s", message.Detail(err))}}
 	}
@@ -57,27 +46,10 @@ func ends(ports []network.Port) []order.Cable {
 	return seen
 }
 
-// wiring is where the cables have to go. The site config knows the site's switches; the order sheet was written before the machine
-// had a site.
-func (h *Hardware) wiring(node *backend.Node) (order.Wiring, error) {
-	if h.Site != nil && len(h.Site.Spec.Wiring) > 0 {
-		w := order.Wiring{By: message.T("site config")}
-		for _, c := range h.Site.Spec.Wiring {
-			w.Ports = append(w.Ports, order.Port(c))
-		}
-		return w, nil
-	}
-	if h.Order != nil {
-		return h.Order.Wiring(), nil
-	}
-	sheet, err := order.Kept(node.Host)
-	return sheet.Wiring(), err
-}
-
 // waitForLink looks until a port has a link and every switch has announced itself, or should have.
-func (h *Hardware) waitForLink(ctx context.Context, node *backend.Node, report Report) (*hardware.Inventory, []check.Check) {
-	i, checks := h.inspect(ctx, node)
-	for w := (linkWaiter{began: time.Now()}); ; i, checks = h.inspect(ctx, node) {
+func waitForLink(ctx context.Context, report Report, look func() (*hardware.Inventory, []check.Check)) (*hardware.Inventory, []check.Check) {
+	i, checks := look()
+	for w := (linkWaiter{began: time.Now()}); ; i, checks = look() {
 		what, wait := w.wants(checks, time.Now())
 		if !wait {
 			return i, checks

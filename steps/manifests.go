@@ -19,19 +19,9 @@ import (
 // asked as soon as it has started.
 type manifestsTried struct{ Site *site.Config }
 
-// manifestsApplied brings them into the cluster, once it is well: a hub that takes over must not find it in the middle of its move. What an
-// earlier landing brought and the site config no longer lists is removed then.
-type manifestsApplied struct {
-	Site    *site.Config
-	Brought func() bool // whether an earlier landing brought any
-}
-
 var (
 	_ Skipper = (*manifestsTried)(nil)
 	_ Planner = (*manifestsTried)(nil)
-	_ Skipper = (*manifestsApplied)(nil)
-	_ Planner = (*manifestsApplied)(nil)
-	_ Undoer  = (*manifestsApplied)(nil)
 )
 
 // ID names the step in the journal.
@@ -110,6 +100,19 @@ func objectsOf(cfg *site.Config) ([]manifests.Object, error) {
 	}
 	return objects, nil
 }
+
+// manifestsApplied brings them into the cluster, once it is well: a hub that takes over must not find it in the middle of its move. What an
+// earlier landing brought and the site config no longer lists is removed then.
+type manifestsApplied struct {
+	Site    *site.Config
+	Brought func() bool // whether an earlier landing brought any
+}
+
+var (
+	_ Skipper = (*manifestsApplied)(nil)
+	_ Planner = (*manifestsApplied)(nil)
+	_ Undoer  = (*manifestsApplied)(nil)
+)
 
 // ID names the step in the journal.
 func (*manifestsApplied) ID() string { return "manifests" }

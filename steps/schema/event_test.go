@@ -51,7 +51,7 @@ func TestEventSchemaNamesTheKinds(t *testing.T) {
 	if err := json.Unmarshal([]byte(schema.Event), &published); err != nil {
 		t.Fatal(err)
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), "../event.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../event/event.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestEventSchemaNamesTheKinds(t *testing.T) {
 		if !ok {
 			return true
 		}
-		if of, ok := spec.Type.(*ast.Ident); ok && of.Name == "EventKind" {
+		if of, ok := spec.Type.(*ast.Ident); ok && of.Name == "Kind" {
 			literal, _ := spec.Values[0].(*ast.BasicLit)
 			kind, err := strconv.Unquote(literal.Value)
 			if err != nil {

@@ -18,4 +18,4 @@ var larger = map[string]int{
 }
 
 // ordered are the packages whose files have an order in which each uses only those before it.
-var ordered = []string{"tui"}
+var ordered = []string{"tui", "steps"}
