@@ -19,6 +19,13 @@ import (
 // asked as soon as it has started.
 type manifestsTried struct{ Site *site.Config }
 
+// manifestsApplied brings them into the cluster, once it is well: a hub that takes over must not find it in the middle of its move. What an
+// earlier landing brought and the site config no longer lists is removed then.
+type manifestsApplied struct {
+	Site    *site.Config
+	Brought func() bool // whether an earlier landing brought any
+}
+
 var (
 	_ Skipper = (*manifestsTried)(nil)
 	_ Planner = (*manifestsTried)(nil)
@@ -99,13 +106,6 @@ func objectsOf(cfg *site.Config) ([]manifests.Object, error) {
 		objects = append(objects, manifests.Object{APIVersion: m.APIVersion(), Kind: m.Kind(), Namespace: m.Namespace(), Name: m.Name(), Tree: m})
 	}
 	return objects, nil
-}
-
-// manifestsApplied brings them into the cluster, once it is well: a hub that takes over must not find it in the middle of its move. What an
-// earlier landing brought and the site config no longer lists is removed then.
-type manifestsApplied struct {
-	Site    *site.Config
-	Brought func() bool // whether an earlier landing brought any
 }
 
 var (
