@@ -14,6 +14,7 @@ import (
 type installFlags struct {
 	ignition string
 	with     iso.Install
+	site     isoSiteFlags
 }
 
 func (f *installFlags) add(cmd *cobra.Command) {
@@ -27,12 +28,16 @@ func (f *installFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.with.Kargs.Delete, "install-karg-delete", nil, "kernel argument to remove from the installed system; may be repeated")
 	flags.StringVar(&f.with.Program, "install-program", "", "URL from which the live system downloads touchdown, to check the hardware before it installs")
 	flags.StringVar(&f.with.ProgramHash, "install-program-hash", "", "hash of that program: sha512- and its SHA-512 sum")
+	f.site.add(cmd)
 	cmd.MarkFlagsRequiredTogether("install-ignition", "install-disk")
 	cmd.MarkFlagsRequiredTogether("install-program", "install-program-hash")
 }
 
 // addTo returns the config of the live system, with the installation where one is asked for.
 func (f *installFlags) addTo(cmd *cobra.Command, live []byte) ([]byte, error) {
+	if err := f.site.check(cmd, f.ignition != ""); err != nil {
+		return nil, err
+	}
 	if f.ignition == "" {
 		for _, name := range []string{"overwrite", "least-gb", "copy-network", "karg-append", "karg-delete", "program"} {
 			if cmd.Flags().Changed("install-" + name) {
@@ -47,6 +52,9 @@ func (f *installFlags) addTo(cmd *cobra.Command, live []byte) ([]byte, error) {
 	}
 	if err := f.with.Check(); err != nil {
 		return nil, usage(err)
+	}
+	if f.with.Lay, err = f.site.files(cmd); err != nil {
+		return nil, err
 	}
 	return f.with.AddTo(live)
 }

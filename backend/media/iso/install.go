@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,11 +14,8 @@ import (
 
 	"github.com/coreos/ignition/v2/config/util"
 	"github.com/coreos/ignition/v2/config/v3_5/types"
-	"github.com/vincent-petithory/dataurl"
 
 	"touchdown/assets"
-	"touchdown/backend/message"
-	"touchdown/backend/problem"
 )
 
 // What touchdown-install reads in the live system, and the unit that starts it (assets/live/install.bu).
@@ -44,6 +40,8 @@ type Install struct {
 	Kargs       Edits  // of the installed system; nothing can be replaced
 	Program     string // URL of touchdown for the live system, which inspects the machine; "" for none
 	ProgramHash string // verification.hash of it
+
+	Lay map[string][]byte // files that the installed system gets beside those of Ignition, by their paths below /var/lib, for root alone
 }
 
 // DiskOnly is the only disk that is built in and large enough.
@@ -98,12 +96,13 @@ func (in Install) conf(medium string) []byte {
 	return b.Bytes()
 }
 
-// object is a part of an Ignition config. It is not decoded further: a config keeps the version of the specification that it has.
-type object = map[string]any
-
 // AddTo returns the config of a live system with the installation added. config may be nil.
 func (in Install) AddTo(config []byte) ([]byte, error) {
 	if err := errors.Join(in.Check(), CheckConfig(in.Ignition)); err != nil {
+		return nil, err
+	}
+	target, err := in.target()
+	if err != nil {
 		return nil, err
 	}
 	added, err := decode(assets.LiveInstall)
@@ -114,13 +113,13 @@ func (in Install) AddTo(config []byte) ([]byte, error) {
 	if _, err := rand.Read(id[:]); err != nil {
 		return nil, fmt.Errorf("naming the medium: %w", err)
 	}
-	files := append(list(added, "storage", "files"), inline(installConf, in.conf(hex.EncodeToString(id[:]))), inline(installTarget, in.Ignition))
+	files := append(list(added, "storage", "files"), inline(installConf, in.conf(hex.EncodeToString(id[:]))), inline(installTarget, target))
 	if in.Program != "" {
 		files = append(files, object{"path": liveProgram, "mode": 0o755, "overwrite": true, "contents": object{"source": in.Program, "verification": object{"hash": in.ProgramHash}}})
 	}
 	whole := added
 	if config != nil {
-		if err := replaced(config); err != nil {
+		if err := live.replaced(config); err != nil {
 			return nil, err
 		}
 		if whole, err = decode(config); err != nil {
@@ -130,10 +129,10 @@ func (in Install) AddTo(config []byte) ([]byte, error) {
 		put(whole, append(list(whole, "systemd", "units"), list(added, "systemd", "units")...), "systemd", "units")
 	}
 	put(whole, files, "storage", "files")
-	if err := once(list(whole, "storage", "files"), "path"); err != nil {
+	if err := live.once(list(whole, "storage", "files"), "path"); err != nil {
 		return nil, err
 	}
-	if err := once(list(whole, "systemd", "units"), "name"); err != nil {
+	if err := live.once(list(whole, "systemd", "units"), "name"); err != nil {
 		return nil, err
 	}
 	made, err := json.Marshal(whole)
@@ -141,67 +140,6 @@ func (in Install) AddTo(config []byte) ([]byte, error) {
 		return nil, fmt.Errorf("writing the Ignition config: %w", err)
 	}
 	return made, CheckConfig(made)
-}
-
-// replaced refuses a config that another one replaces: everything that is added to it would be lost.
-func replaced(config []byte) error {
-	c, err := parse(config)
-	if err != nil {
-		return err
-	}
-	if by := c.Ignition.Config.Replace.Source; by != nil {
-		return &problem.Problem{
-			Code: "LVE-RPLC", Summary: message.F("The Ignition config of the live system is replaced by %s: the installation would be lost.", source(by)),
-			Fix: message.T("Merge that config (ignition.config.merge) instead."),
-		}
-	}
-	return nil
-}
-
-// inline is a file for root alone. Its content is escaped, not base64, which could not be compressed.
-func inline(path string, data []byte) object {
-	return object{"path": path, "mode": 0o600, "overwrite": true, "contents": object{"source": "data:," + url.PathEscape(string(data))}}
-}
-
-func decode(config []byte) (object, error) {
-	var whole object
-	d := json.NewDecoder(bytes.NewReader(config))
-	d.UseNumber()
-	if err := d.Decode(&whole); err != nil {
-		return nil, fmt.Errorf("reading the Ignition config: %w", err)
-	}
-	return whole, nil
-}
-
-func list(whole object, section, name string) []any {
-	in, _ := whole[section].(object)
-	all, _ := in[name].([]any)
-	return all
-}
-
-func put(whole object, all []any, section, name string) {
-	in, is := whole[section].(object)
-	if !is {
-		in = object{}
-		whole[section] = in
-	}
-	in[name] = all
-}
-
-// once refuses what is in a list twice: one of the two would be lost.
-func once(all []any, key string) error {
-	seen := map[any]bool{}
-	for _, o := range all {
-		o, _ := o.(object)
-		if seen[o[key]] {
-			return &problem.Problem{
-				Code: "LVE-TWCE", Summary: message.F("The Ignition config of the live system already has %s, which the installation adds.", fmt.Sprint(o[key])),
-				Fix: message.T("Remove it from the config."),
-			}
-		}
-		seen[o[key]] = true
-	}
-	return nil
 }
 
 // Installation is what an image that installs does to the machine that boots it.
@@ -224,14 +162,10 @@ func installation(c types.Config) *Installation {
 		return nil
 	}
 	for _, f := range c.Storage.Files {
-		if f.Path != installConf || f.Contents.Source == nil || !util.NilOrEmpty(f.Contents.Compression) {
+		if f.Path != installConf {
 			continue
 		}
-		u, err := dataurl.DecodeString(*f.Contents.Source)
-		if err != nil {
-			continue
-		}
-		for line := range strings.Lines(string(u.Data)) {
+		for line := range strings.Lines(string(content(f))) {
 			key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
 			switch key {
 			case "MEDIUM":
