@@ -56,6 +56,7 @@ func (f *installFlags) addTo(cmd *cobra.Command, live []byte) ([]byte, error) {
 	if f.with.Lay, err = f.site.files(cmd); err != nil {
 		return nil, err
 	}
+	f.with.Machine = f.site.serial
 	return f.with.AddTo(live)
 }
 
@@ -73,6 +74,9 @@ func printInstallation(out io.Writer, i *iso.Installation) {
 	fmt.Fprintf(out, "  installs  %s\n", where)
 	if i.Overwrite != "" {
 		fmt.Fprintf(out, "  OVERWRITES the disk with serial number %s, whatever is on it\n", i.Overwrite)
+	}
+	if i.Machine != "" {
+		fmt.Fprintf(out, "  only on   the machine with serial number %s\n", i.Machine)
 	}
 	fmt.Fprintf(out, "  medium    %s\n", cmp.Or(i.Medium, "unknown"))
 }

@@ -82,7 +82,7 @@ func TestASiteConfigGoesIntoAnImage(t *testing.T) {
 	m := newSiteMedia(t)
 	m.ends(exitOK, "STARTS THE LANDING WITHOUT A PERSON", m.line("--site", m.in("site.yaml"), "--site-serial", "SN1", "--site-unattended")...)
 	shown := m.ends(exitOK, "for serial number SN1, sealed for a key that lies beside it; THE LANDING STARTS WITHOUT A PERSON", "show", m.in("a.iso"))
-	for _, want := range []string{"    kind: SiteConfig\n", "pullSecret: <set>", "file      /etc/touchdown/target.ign 0600 inline"} {
+	for _, want := range []string{"    kind: SiteConfig\n", "pullSecret: <set>", "file      /etc/touchdown/target.ign 0600 inline", "only on   the machine with serial number SN1\n"} {
 		if !strings.Contains(strings.ReplaceAll(shown, "'", ""), want) {
 			t.Errorf("%q is not shown:\n%s", want, shown)
 		}

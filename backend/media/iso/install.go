@@ -35,6 +35,7 @@ type Install struct {
 	Ignition    []byte // the config of the installed system: a secret
 	Disk        string // DiskOnly, "serial:", "wwn:" with what follows, or a path such as /dev/disk/by-id/NAME
 	LeastGB     int    // the smallest disk, in 10^9 bytes
+	Machine     string // serial number of the only machine that is installed; "" for any
 	Overwrite   string // the serial number of a disk that may be overwritten with all that is on it; "" for none
 	CopyNetwork bool   // the installed system gets the live system's keyfiles
 	Kargs       Edits  // of the installed system; nothing can be replaced
@@ -62,6 +63,9 @@ func (in Install) Check() error {
 	if in.Overwrite != "" && !asciiLine.MatchString(in.Overwrite) {
 		return fmt.Errorf("%q is not a serial number: it has to be ASCII text without spaces around it", in.Overwrite)
 	}
+	if in.Machine != "" && !asciiLine.MatchString(in.Machine) {
+		return fmt.Errorf("%q is not a serial number: it has to be ASCII text without spaces around it", in.Machine)
+	}
 	for _, text := range slices.Concat(in.Kargs.Append, in.Kargs.Delete) {
 		if !asciiLine.MatchString(text) {
 			return fmt.Errorf("%q is not a kernel argument: it has to be ASCII text without spaces around it", text)
@@ -79,6 +83,9 @@ func (in Install) conf(medium string) []byte {
 	line := func(key, value string) { fmt.Fprintf(&b, "%s=%s\n", key, value) }
 	b.WriteString("# Written by touchdown iso embed for touchdown-install.\n")
 	line("MEDIUM", medium)
+	if in.Machine != "" {
+		line("MACHINE", in.Machine)
+	}
 	line("DISK", in.Disk)
 	line("LEAST_GB", strconv.Itoa(in.LeastGB))
 	if in.Overwrite != "" {
@@ -147,6 +154,7 @@ type Installation struct {
 	Disk      string `json:"disk"`                // as Install.Disk; "" where the settings cannot be read
 	LeastGB   int    `json:"leastGB,omitempty"`   // the smallest disk, in 10^9 bytes
 	Overwrite string `json:"overwrite,omitempty"` // serial number of the disk that is overwritten with all that is on it
+	Machine   string `json:"machine,omitempty"`   // serial number of the only machine that is installed
 	Medium    string `json:"medium"`              // by which the installed disk knows this medium
 }
 
@@ -170,6 +178,8 @@ func installation(c types.Config) *Installation {
 			switch key {
 			case "MEDIUM":
 				made.Medium = value
+			case "MACHINE":
+				made.Machine = value
 			case "DISK":
 				made.Disk = value
 			case "OVERWRITE_SERIAL":
