@@ -146,7 +146,7 @@ func (l Look) verify(ctx context.Context, p *layerstore.Store, g layerstore.Gene
 	if err != nil {
 		return nil, fmt.Errorf("opening the image store: %w", err)
 	}
-	o := store.VerifyOptions{Idle: l.Idle, Progress: func(done store.Progress) {
+	o := store.VerifyOptions{Idle: l.Idle, Progress: func(done store.Copied) {
 		if l.Tell != nil {
 			l.Tell(mebibytes(message.T("the check of the layers"), done.Bytes, done.BytesTotal, 0))
 		}

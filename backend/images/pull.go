@@ -34,7 +34,7 @@ func (p pull) run(ctx context.Context, wants []cri.Want) ([]cri.Outcome, error) 
 		wants[n].Blobs = without(wants[n].Blobs, have)
 	}
 	outcomes, err := cri.Pull{
-		Client: p.cri, Logins: logins, Tell: func(now cri.Progress) { p.tell(pulling(now)) },
+		Client: p.cri, Logins: logins, Tell: func(now cri.Pulled) { p.tell(pulling(now)) },
 		Used: func() (int64, error) {
 			free, total, err := p.host.Space(Primary)
 			return total - free, err
@@ -73,7 +73,7 @@ func without(blobs []ref.Blob, have map[string]bool) []ref.Blob {
 	return slices.DeleteFunc(slices.Clone(blobs), func(b ref.Blob) bool { return have[b.Digest] })
 }
 
-func pulling(p cri.Progress) progress.Progress {
+func pulling(p cri.Pulled) progress.Progress {
 	what := message.T("the pull of images")
 	if len(p.Now) > 0 {
 		what = message.F("the pull of %s", p.Now[0])

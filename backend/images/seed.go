@@ -72,7 +72,7 @@ func (s Seeding) Run(ctx context.Context) (Seeded, error) {
 		out.Generation, out.ToMove = before.N, len(primary.Images)
 		return out, s.movable(ctx, p, primary)
 	}
-	next, err := p.Add(ctx, primary, layerstore.Selection{}, func(done store.Progress) {
+	next, err := p.Add(ctx, primary, layerstore.Selection{}, func(done store.Copied) {
 		s.Tell(mebibytes(message.T("the copy of the layers"), done.Bytes, done.BytesTotal, 0))
 	})
 	if err != nil {

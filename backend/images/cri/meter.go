@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Progress is how far a Pull is.
-type Progress struct {
+// Pulled is how far a Pull is.
+type Pulled struct {
 	Images, Done, Failed int
 	Bytes, Total         int64         // fetched and to be fetched, each blob once; of the images whose size is known
 	Unsized              int           // images whose size is not known
@@ -34,7 +34,7 @@ type meter struct {
 	blobs   map[string]int64 // of all wants, each once
 	there   map[string]bool
 	now     map[int]bool
-	p       Progress
+	p       Pulled
 	begun   time.Time
 	base    int64 // bytes in use at the beginning
 	packed  float64
@@ -49,7 +49,7 @@ type point struct {
 func newMeter(wants []Want) *meter {
 	m := &meter{
 		wants: wants, blobs: map[string]int64{}, there: map[string]bool{}, now: map[int]bool{}, packed: packed, base: -1,
-		begun: time.Now(), p: Progress{Images: len(wants)},
+		begun: time.Now(), p: Pulled{Images: len(wants)},
 	}
 	for _, w := range wants {
 		if w.Blobs == nil {
@@ -134,7 +134,7 @@ func (m *meter) coming() int64 {
 }
 
 // sample works out the current progress. It never goes back.
-func (m *meter) sample(now time.Time, used int64) Progress {
+func (m *meter) sample(now time.Time, used int64) Pulled {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.base < 0 {

@@ -275,9 +275,9 @@ func TestRealCRIO(t *testing.T) {
 	add(at+"lieblob/a@"+r.put(t, "lieblob/a", 1<<16), cri.Lied)
 	add(at+"foreign/a@"+r.put(t, "foreign/a", 1<<10), cri.Foreign)
 	disk := host.Open(host.Options{Root: root(t, m)})
-	var told []cri.Progress
+	var told []cri.Pulled
 	p := cri.Pull{
-		Client: c, Workers: 4, Pause: func(time.Duration) bool { return true }, Tell: func(p cri.Progress) { told = append(told, p) },
+		Client: c, Workers: 4, Pause: func(time.Duration) bool { return true }, Tell: func(p cri.Pulled) { told = append(told, p) },
 		Used: func() (int64, error) { free, all, err := disk.Space("/var/lib/containers"); return all - free, err },
 	}
 	outcomes, err := p.Run(t.Context(), wants)

@@ -68,7 +68,7 @@ type Pull struct {
 	Logins  auth.Logins
 	Workers int                      // at once; 0: one a processor, at least 4 and at most 8
 	Used    func() (int64, error)    // bytes in use on the store's file system, for the live rate; nil: no live rate
-	Tell    func(Progress)           // told twice a second while it works, and at the end; nil: nobody
+	Tell    func(Pulled)             // told twice a second while it works, and at the end; nil: nobody
 	Done    func(Outcome) error      // told of each image as it ends, one at a time; an error ends the run. nil: nobody
 	Stall   time.Duration            // without growth of Used for so long, tries are started again; 0: two minutes
 	Pause   func(time.Duration) bool // waits; only tests set it, to wait less

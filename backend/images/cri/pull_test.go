@@ -279,13 +279,13 @@ func TestProgressAddsUp(t *testing.T) {
 		w.Blobs = append(w.Blobs, shared)
 		wants = append(wants, w)
 	}
-	var told []cri.Progress
+	var told []cri.Pulled
 	var used atomic.Int64
 	used.Store(1 << 40)
 	_, err := cri.Pull{
 		Client: s.Client(t), Workers: 2,
 		Used: func() (int64, error) { return used.Add(300), nil },
-		Tell: func(p cri.Progress) { told = append(told, p) },
+		Tell: func(p cri.Pulled) { told = append(told, p) },
 	}.Run(t.Context(), wants)
 	if err != nil || len(told) < 3 {
 		t.Fatalf("%v, told %d times", err, len(told))

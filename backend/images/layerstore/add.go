@@ -15,7 +15,7 @@ import (
 // Add makes a generation that holds what the current one does and the selected images of a store, complete, verified
 // (quickly) and on the disk, but not current yet. Layers that the image store has are not cloned again. Where nothing would
 // change, the current generation is verified and returned.
-func (p *Store) Add(ctx context.Context, src *store.Store, want Selection, progress func(store.Progress)) (Generation, error) {
+func (p *Store) Add(ctx context.Context, src *store.Store, want Selection, progress func(store.Copied)) (Generation, error) {
 	unlock, err := p.begin()
 	if err != nil {
 		return Generation{}, err
@@ -48,7 +48,7 @@ func (p *Store) seen(primary string) (*Store, *store.View) {
 	return &Store{Dir: view.Path(p.Dir), Version: p.Version, Step: p.Step}, view
 }
 
-func (p *Store) add(ctx context.Context, src *store.Store, want Selection, progress func(store.Progress)) (Generation, error) {
+func (p *Store) add(ctx context.Context, src *store.Store, want Selection, progress func(store.Copied)) (Generation, error) {
 	d, err := p.stage(ctx, src, want)
 	if err != nil {
 		return Generation{}, err
@@ -71,7 +71,7 @@ func (p *Store) add(ctx context.Context, src *store.Store, want Selection, progr
 	return p.Generation(n)
 }
 
-func (p *Store) fill(ctx context.Context, d staged, n int, src *store.Store, progress func(store.Progress)) error {
+func (p *Store) fill(ctx context.Context, d staged, n int, src *store.Store, progress func(store.Copied)) error {
 	err := src.Clone(ctx, p.disk().overlay(), d.absent, store.CloneOptions{Progress: progress, Step: p.disk().step})
 	if err != nil {
 		return err

@@ -33,17 +33,17 @@ func (e *VanishedError) Error() string { return "layer " + e.Layer + " vanished:
 // Unwrap returns what was not found.
 func (e *VanishedError) Unwrap() error { return e.Err }
 
-// Progress is how far a clone is. Bytes are those of the files.
-type Progress struct {
+// Copied is how far a clone is. Bytes are those of the files.
+type Copied struct {
 	Layers, LayersTotal int
 	Bytes, BytesTotal   int64
 }
 
 // CloneOptions are how a clone is done.
 type CloneOptions struct {
-	Workers  int            // layers at the same time; 2 where it is 0. More gain nothing: the file system's log is the limit
-	Progress func(Progress) // told five times a second and at the end; may be nil
-	Step     func(string)   // told before each change that a power cut could come between; may be nil
+	Workers  int          // layers at the same time; 2 where it is 0. More gain nothing: the file system's log is the limit
+	Progress func(Copied) // told five times a second and at the end; may be nil
+	Step     func(string) // told before each change that a power cut could come between; may be nil
 
 	share func(to, from int) error
 }
@@ -167,7 +167,7 @@ func (c *cloning) collect(ctx context.Context, cancel func(), results <-chan fin
 
 func (c *cloning) progress() {
 	if c.options.Progress != nil {
-		c.options.Progress(Progress{Layers: c.done, LayersTotal: len(c.ids), Bytes: c.bytes.Load(), BytesTotal: c.total})
+		c.options.Progress(Copied{Layers: c.done, LayersTotal: len(c.ids), Bytes: c.bytes.Load(), BytesTotal: c.total})
 	}
 }
 

@@ -81,8 +81,8 @@ func cloned(t *testing.T, s *store.Store, dir string) string {
 	if err := os.MkdirAll(filepath.Join(dir, "overlay", "l"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	last := store.Progress{}
-	err := s.Clone(t.Context(), filepath.Join(dir, "overlay"), ids(s), store.CloneOptions{Progress: func(p store.Progress) { last = p }})
+	last := store.Copied{}
+	err := s.Clone(t.Context(), filepath.Join(dir, "overlay"), ids(s), store.CloneOptions{Progress: func(p store.Copied) { last = p }})
 	if err != nil {
 		t.Fatal(err)
 	}

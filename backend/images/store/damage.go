@@ -50,12 +50,12 @@ func Damaged(found []Damage) error {
 
 // VerifyOptions are how a store is verified.
 type VerifyOptions struct {
-	Workers  int            // layers at the same time; 2 where it is 0
-	Layers   []string       // only these; nil: all that are not a container's
-	Beside   *Store         // where layers may lie that this store lacks; may be nil
-	Cache    *Cache         // what is known to be whole; may be nil
-	Idle     bool           // leave disk and processor to everybody else
-	Progress func(Progress) // told after each layer and each 64 MiB; may be nil
+	Workers  int          // layers at the same time; 2 where it is 0
+	Layers   []string     // only these; nil: all that are not a container's
+	Beside   *Store       // where layers may lie that this store lacks; may be nil
+	Cache    *Cache       // what is known to be whole; may be nil
+	Idle     bool         // leave disk and processor to everybody else
+	Progress func(Copied) // told after each layer and each 64 MiB; may be nil
 }
 
 // Quick compares the store with its own lists without reading the files: folders, short names, ancestors, and type and

@@ -77,7 +77,7 @@ func (v *verification) progress() {
 	}
 	v.progressLock.Lock()
 	defer v.progressLock.Unlock()
-	v.options.Progress(Progress{
+	v.options.Progress(Copied{
 		Layers: int(v.done.Load()), LayersTotal: v.layers, Bytes: min(v.bytes.Load(), v.total), BytesTotal: v.total,
 	})
 }

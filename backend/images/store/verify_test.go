@@ -245,7 +245,7 @@ func TestVerificationGoesOnWhereItWas(t *testing.T) {
 		return lines(path) - before, found, err
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	first, _, err := verify(ctx, store.VerifyOptions{Progress: func(p store.Progress) {
+	first, _, err := verify(ctx, store.VerifyOptions{Progress: func(p store.Copied) {
 		if p.Layers == 1 {
 			cancel()
 		}
