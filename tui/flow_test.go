@@ -78,7 +78,9 @@ func (f *flow) words() (all []string) {
 			if call, ok := n.(*ast.CallExpr); ok {
 				switch types.ExprString(call.Fun) {
 				case "message.F":
-					f.all(call.Args[1:])
+					if types.ExprString(call.Args[0]) != "Technical" { // what that gets has a label
+						f.all(call.Args[1:])
+					}
 				case "message.Data":
 					f.all(call.Args)
 				}
@@ -218,7 +220,9 @@ func (f *flow) follow(e ast.Expr) {
 	case *ast.CompositeLit:
 		f.all(e.Elts)
 	case *ast.CallExpr:
-		if name := types.ExprString(e.Fun); passing.MatchString(name) {
+		if name := types.ExprString(e.Fun); f.loses(e) {
+			f.found[e.Pos()] = name + "()"
+		} else if passing.MatchString(name) {
 			f.all(e.Args)
 		} else if !strings.HasPrefix(name, "message.") && name != "t" { // the console's own texts have been translated
 			f.all(f.from[f.object(e.Fun)])
@@ -230,4 +234,14 @@ func (f *flow) all(list []ast.Expr) {
 	for _, e := range list {
 		f.follow(e)
 	}
+}
+
+// loses tells whether a call makes a string of an error or of a text, which no language can translate any more.
+func (f *flow) loses(e *ast.CallExpr) bool {
+	method, ok := e.Fun.(*ast.SelectorExpr)
+	if !ok || len(e.Args) > 0 {
+		return false
+	}
+	of := f.info.Types[method.X].Type
+	return method.Sel.Name == "Error" || method.Sel.Name == "String" && of != nil && strings.HasSuffix(of.String(), "message.Text")
 }

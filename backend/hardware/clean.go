@@ -3,6 +3,7 @@ package hardware
 import (
 	"reflect"
 	"strings"
+	"touchdown/backend/message"
 	"unicode"
 	"unicode/utf8"
 )
@@ -41,7 +42,8 @@ func clean(v reflect.Value) {
 		}
 	case reflect.Map:
 		for _, k := range v.MapKeys() {
-			v.SetMapIndex(k, reflect.ValueOf(text(v.MapIndex(k).String()))) // a map of texts: there is no other one
+			why, _ := v.MapIndex(k).Interface().(message.Text) // there is no other map
+			v.SetMapIndex(k, reflect.ValueOf(why.Map(text)))
 		}
 	}
 }

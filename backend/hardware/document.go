@@ -119,6 +119,15 @@ type docVendor struct {
 	Virtual      bool   `json:"virtual,omitempty"`
 }
 
+// english is why sections are missing, for programs.
+func (i *Inventory) english() map[string]string {
+	all := map[string]string{}
+	for section, why := range i.Errors {
+		all[section] = why.String()
+	}
+	return all
+}
+
 // Document returns the inventory as a document.
 func (i *Inventory) Document() Document {
 	d := Document{
@@ -132,7 +141,7 @@ func (i *Inventory) Document() Document {
 		SystemVendor: docVendor{i.Product.Vendor, i.Product.Name, i.Product.Serial, i.Virtual != "" && i.Virtual != "none"},
 		TPMVersion:   i.Firmware.TPM, Chassis: i.Chassis, Baseboard: i.Board, Product: i.Product, Topology: list(i.Nodes),
 		PCI: list(i.PCI), USB: list(i.USB), EDAC: list(i.MemoryErrors), Temperatures: list(i.Temperatures), BMC: i.BMC,
-		Watchdog: i.Watchdog, Errors: i.Errors,
+		Watchdog: i.Watchdog, Errors: i.english(),
 	}
 	d.Memory.Modules, d.Memory.Usable = list(i.Modules), i.Memory.Usable
 	d.Memory.Physical, d.Memory.Method = i.physical()
