@@ -72,15 +72,14 @@ func (f *flow) check(name string, list []*ast.File) *types.Package {
 func (f *flow) words() (all []string) {
 	for _, file := range f.parsed {
 		ast.Inspect(file, f.read)
+		ast.Inspect(file, f.label)
 	}
 	for _, file := range f.parsed {
 		ast.Inspect(file, func(n ast.Node) bool {
 			if call, ok := n.(*ast.CallExpr); ok {
 				switch types.ExprString(call.Fun) {
 				case "message.F":
-					if types.ExprString(call.Args[0]) != "Technical" { // what that gets has a label
-						f.all(call.Args[1:])
-					}
+					f.all(call.Args[1:])
 				case "message.Data":
 					f.all(call.Args)
 				}
@@ -244,4 +243,14 @@ func (f *flow) loses(e *ast.CallExpr) bool {
 	}
 	of := f.info.Types[method.X].Type
 	return method.Sel.Name == "Error" || method.Sel.Name == "String" && of != nil && strings.HasSuffix(of.String(), "message.Text")
+}
+
+// label leaves out what a language calls a technical message.
+func (f *flow) label(n ast.Node) bool {
+	if call, ok := n.(*ast.CallExpr); ok && strings.HasSuffix(types.ExprString(call.Fun), "Verbatim") {
+		for _, arg := range call.Args {
+			f.seen[arg] = true
+		}
+	}
+	return true
 }

@@ -74,11 +74,7 @@ func (t *told) problem() *problem.Problem {
 
 // short is a text of a length that can be shown.
 func short(t message.Text) message.Text {
-	const most = 500
-	if len(t.String()) > most {
-		return message.Data(cut(t.String(), most))
-	}
-	return t
+	return t.Map(func(text string) string { return cut(text, 500) })
 }
 
 // counted counts what is read of a device.
