@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"errors"
 	"reflect"
 	"strings"
 	"touchdown/backend/message"
@@ -69,4 +70,15 @@ func text(s string) string {
 		s = string(runes[:maxText-2]) + ".."
 	}
 	return s
+}
+
+// reason is the sentence of ours that an error has in it, or else what the kernel or a library says.
+func reason(err error) message.Text {
+	if ours, ok := errors.AsType[interface {
+		error
+		Message() message.Text
+	}](err); ok {
+		return ours.Message()
+	}
+	return message.Detail(err)
 }

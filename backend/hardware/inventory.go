@@ -4,7 +4,6 @@ package hardware
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -225,17 +224,6 @@ func (i *Inventory) note(what string, err error) {
 	if err != nil {
 		i.Errors[what] = reason(err)
 	}
-}
-
-// reason is the sentence of ours that an error has in it, or else what the kernel or a library says.
-func reason(err error) message.Text {
-	if ours, ok := errors.AsType[interface {
-		error
-		Message() message.Text
-	}](err); ok {
-		return ours.Message()
-	}
-	return message.Detail(err)
 }
 
 // failed tells whether a section is missing, or a part of it.
