@@ -13,6 +13,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"touchdown/backend/check"
 	"touchdown/backend/hardware"
 	"touchdown/backend/health"
 	"touchdown/backend/host/hosttest"
@@ -20,13 +21,12 @@ import (
 	"touchdown/backend/images/store"
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/message"
-	"touchdown/steps"
 	"touchdown/steps/view"
 )
 
 // realChecks are checks as the backend makes them: of a machine that tells nothing, of a cluster of which nothing can be read, and of
 // an image store with each kind of damage.
-func realChecks(t *testing.T) []steps.Check {
+func realChecks(t *testing.T) []check.Check {
 	t.Helper()
 	machine := hardware.Inspect(t.Context(), hosttest.New(t).Machine, hardware.Options{All: true})
 	all := hardware.Checks(machine, hardware.For("4.21"))
@@ -58,7 +58,7 @@ func TestRealChecksInEachLanguage(t *testing.T) {
 	for _, code := range append(Languages()[1:], "pseudo") {
 		for n, c := range all {
 			t.Run(fmt.Sprintf("%s-%s-%d", code, c.ID, n), func(t *testing.T) {
-				only := func(s *view.Snapshot) { at(s, "hardware").Checks = []steps.Check{c} }
+				only := func(s *view.Snapshot) { at(s, "hardware").Checks = []check.Check{c} }
 				b := newBench(t, 80, 24, only)
 				if code == "pseudo" {
 					speakPseudo(t, b)
