@@ -17,7 +17,7 @@ import (
 // leftOut tells of images that CRI-O lists and has half only: what a pull that was cut off leaves.
 func leftOut(s images.Seeded) check.Check {
 	c := check.Check{
-		ID: "images-half", Title: message.T("Undamaged images"), Status: check.Warn, Observed: message.F("%d are not, and were left out", len(s.LeftOut)),
+		ID: "images-half", Title: message.T("Undamaged images"), Status: check.Warn, Observed: message.N(len(s.LeftOut), "%d is not, and was left out", "%d are not, and were left out"),
 		Expected: message.T("all are"), Source: message.T("the lists of CRI-O's own store"), Fix: message.T("Remove and pull them again (crictl rmi, crictl pull), then retry."),
 	}
 	for _, gone := range s.LeftOut {

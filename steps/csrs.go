@@ -153,7 +153,7 @@ func strangers(left []csr.Left) check.Check {
 	if len(left) == 0 {
 		return ch
 	}
-	ch.Status, ch.Observed = check.Warn, message.F("%d wait and are left alone", len(left))
+	ch.Status, ch.Observed = check.Warn, message.N(len(left), "%d waits and is left alone", "%d wait and are left alone")
 	ch.Fix = message.T("Ask the cluster's administrator to look at them, and to deny those that nobody can explain.")
 	var all []message.Text
 	for _, l := range left {

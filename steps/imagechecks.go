@@ -52,7 +52,7 @@ func asking(list *wanted.Result) check.Check {
 		}
 	}
 	if n := len(c.Evidence); n > 0 {
-		c.Status, c.Observed = check.Warn, message.F("%d ask at each start", n)
+		c.Status, c.Observed = check.Warn, message.N(n, "%d asks at each start", "%d ask at each start")
 		c.Fix = message.T("Set imagePullPolicy: IfNotPresent in these workloads, or name the image by digest.")
 	}
 	return c

@@ -91,7 +91,7 @@ func (s *Images) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	}
 	old := message.T("none")
 	if status.Generation > 0 {
-		old = message.F("%d images", status.Images)
+		old = message.N(status.Images, "%d image", "%d images")
 	}
 	plan := Plan{Changes: []Change{{What: message.T("Image store"), Old: old, New: message.T("all images the node runs")}}, Seconds: storeSeconds}
 	if !status.Named {

@@ -55,7 +55,7 @@ func (s *pageRoutes) Inspect(ctx context.Context, node *backend.Node, report Rep
 			ch.Evidence = append(ch.Evidence, message.Data(r.String()))
 		}
 	}
-	ch.Observed = message.F("%d keep the address that they have", len(ch.Evidence))
+	ch.Observed = message.N(len(ch.Evidence), "%d keeps the address that it has", "%d keep the address that they have")
 	if len(ch.Evidence) > 0 {
 		ch.Status, ch.Fix = check.Warn, message.T("Tell their owners; the site's DNS has to know these addresses.")
 	}

@@ -54,6 +54,7 @@ func TestWordsAreFound(t *testing.T) {
 	for argument, want := range map[string]int{
 		`"no cable"`: 1, `"%d kB"`: 0, `"crictl rmi"`: 0, `why`: 1, `s.why`: 1, `told(1)`: 2, `list`: 1, `say("it is gone")`: 1, `fmt.Sprint("of ", n)`: 1, `message.T("no cable")`: 0,
 		`map[bool]string{true: "it is"}[a]`: 1, `names["a key"]`: 0, `strings.Join(all, " and ")`: 1, `"somewhere"`: 1, `"overlay"`: 0, `m.Get("a key")`: 0,
+		`err.Error()`: 1, `strings.TrimSuffix(err.Error(), ".")`: 1, `gone`: 1, `message.Verbatim(err.Error())`: 0, `err`: 0, `message.Text{}.String()`: 0,
 	} {
 		f := newFlow()
 		parsed, err := parser.ParseFile(f.files, "sample.go", `package p
@@ -63,6 +64,7 @@ func TestWordsAreFound(t *testing.T) {
 			func f(s form, n int) {
 				s.why = "it was so"
 				why := "it is " + s.name
+				gone := "a" + err.Error()
 				var list []string
 				list = append(list, "this one")
 				_ = message.F("%s", `+argument+`)

@@ -72,6 +72,7 @@ func (f *flow) check(name string, list []*ast.File) *types.Package {
 func (f *flow) words() (all []string) {
 	for _, file := range f.parsed {
 		ast.Inspect(file, f.read)
+		ast.Inspect(file, f.label)
 	}
 	for _, file := range f.parsed {
 		ast.Inspect(file, func(n ast.Node) bool {
@@ -218,7 +219,9 @@ func (f *flow) follow(e ast.Expr) {
 	case *ast.CompositeLit:
 		f.all(e.Elts)
 	case *ast.CallExpr:
-		if name := types.ExprString(e.Fun); passing.MatchString(name) {
+		if name := types.ExprString(e.Fun); f.loses(e) {
+			f.found[e.Pos()] = name + "()"
+		} else if passing.MatchString(name) {
 			f.all(e.Args)
 		} else if !strings.HasPrefix(name, "message.") && name != "t" { // the console's own texts have been translated
 			f.all(f.from[f.object(e.Fun)])
@@ -230,4 +233,24 @@ func (f *flow) all(list []ast.Expr) {
 	for _, e := range list {
 		f.follow(e)
 	}
+}
+
+// loses tells whether a call makes a string of an error or of a text, which no language can translate any more.
+func (f *flow) loses(e *ast.CallExpr) bool {
+	method, ok := e.Fun.(*ast.SelectorExpr)
+	if !ok || len(e.Args) > 0 {
+		return false
+	}
+	of := f.info.Types[method.X].Type
+	return method.Sel.Name == "Error" || method.Sel.Name == "String" && of != nil && strings.HasSuffix(of.String(), "message.Text")
+}
+
+// label leaves out what a language calls a technical message.
+func (f *flow) label(n ast.Node) bool {
+	if call, ok := n.(*ast.CallExpr); ok && strings.HasSuffix(types.ExprString(call.Fun), "Verbatim") {
+		for _, arg := range call.Args {
+			f.seen[arg] = true
+		}
+	}
+	return true
 }

@@ -91,10 +91,10 @@ func TestPseudo(t *testing.T) {
 	}
 }
 
-// TestLongLanguages draws every scene in German and in the pseudo-locale: no line is too long, no sentence is clipped, every
+// TestLongLanguages draws every scene in each language and in the pseudo-locale: no line is too long, no sentence is clipped, every
 // button is whole, the footer has its first keys.
 func TestLongLanguages(t *testing.T) {
-	for _, code := range []string{"de", "pseudo"} {
+	for _, code := range append(Languages()[1:], "pseudo") {
 		var all strings.Builder
 		for _, s := range scenes() {
 			t.Run(code+"-"+s.name, func(t *testing.T) {

@@ -79,22 +79,24 @@ func addresses(ctx context.Context, m *host.Machine, own host.Own) check.Check {
 // an Environment= of a drop-in.
 func environment(ctx context.Context, m *host.Machine, unit string) check.Check {
 	out, err := m.Run(ctx, "systemctl", "show", unit, "--property=EnvironmentFiles", "--value")
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	observed := message.Data(strings.Join(lines, ", "))
 	if err != nil {
-		out = err.Error()
+		observed = message.Detail(err)
 	}
 	name := strings.TrimSuffix(unit, ".service")
-	lines := strings.Split(strings.TrimSpace(out), "\n")
-	ok := strings.HasPrefix(lines[len(lines)-1], host.OwnFile+" ")
-	return result("bake-env-"+name, message.F("Address that %s uses", name), ok, message.Data(strings.Join(lines, ", ")), message.F("%s last", host.OwnFile))
+	ok := err == nil && strings.HasPrefix(lines[len(lines)-1], host.OwnFile+" ")
+	return result("bake-env-"+name, message.F("Address that %s uses", name), ok, observed, message.F("%s last", host.OwnFile))
 }
 
 func gate(ctx context.Context, m *host.Machine) check.Check {
 	out, err := m.Run(ctx, "systemctl", "show", "kubelet.service", "--property=DropInPaths", "--value")
+	observed := message.Data(strings.TrimSpace(out))
 	if err != nil {
-		out = err.Error()
+		observed = message.Detail(err)
 	}
 	const want = "/etc/systemd/system/kubelet.service.d/05-touchdown.conf"
-	return result("bake-gate", message.T("Gate in front of kubelet"), slices.Contains(strings.Fields(out), want), message.Data(strings.TrimSpace(out)), message.T(want))
+	return result("bake-gate", message.T("Gate in front of kubelet"), err == nil && slices.Contains(strings.Fields(out), want), observed, message.T(want))
 }
 
 func uplink(ctx context.Context, m *host.Machine, own host.Own) check.Check {

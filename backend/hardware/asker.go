@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 )
 
 // asker puts the questions that no file answers, to the running machine or to a snapshot of it. It keeps the answers.
@@ -52,7 +53,7 @@ type Route struct {
 }
 
 // errNotKept is the answer of a snapshot to a question that nobody put to the machine then.
-var errNotKept = errors.New("the snapshot has no answer to this")
+var errNotKept = message.Failed(message.T("the snapshot has no answer to this"))
 
 // live reports whether the kernel may be asked: a test's folder and a snapshot are not the machine of this process.
 func (a *asker) live() bool { return a.m.Root() == "" && !a.replayed }
@@ -64,7 +65,7 @@ type said struct {
 	Missing bool   `json:"missing,omitempty"` // the machine has no such program
 }
 
-var errNotInstalled = errors.New("the program is not installed")
+var errNotInstalled = message.Failed(message.T("the program is not installed"))
 
 func (s said) result() (string, error) {
 	switch {

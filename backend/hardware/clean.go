@@ -1,8 +1,10 @@
 package hardware
 
 import (
+	"errors"
 	"reflect"
 	"strings"
+	"touchdown/backend/message"
 	"unicode"
 	"unicode/utf8"
 )
@@ -41,7 +43,8 @@ func clean(v reflect.Value) {
 		}
 	case reflect.Map:
 		for _, k := range v.MapKeys() {
-			v.SetMapIndex(k, reflect.ValueOf(text(v.MapIndex(k).String()))) // a map of texts: there is no other one
+			why, _ := v.MapIndex(k).Interface().(message.Text) // there is no other map
+			v.SetMapIndex(k, reflect.ValueOf(why.Map(text)))
 		}
 	}
 }
@@ -67,4 +70,15 @@ func text(s string) string {
 		s = string(runes[:maxText-2]) + ".."
 	}
 	return s
+}
+
+// reason is the sentence of ours that an error has in it, or else what the kernel or a library says.
+func reason(err error) message.Text {
+	if ours, ok := errors.AsType[interface {
+		error
+		Message() message.Text
+	}](err); ok {
+		return ours.Message()
+	}
+	return message.Detail(err)
 }

@@ -44,8 +44,8 @@ func withoutPlugged(then []NIC, now *Inventory) []NIC {
 // both reports whether both sides have a section, of which they read this many parts, and notes it where one of them has not. A
 // section can have an error and all its parts: PCI devices without their names.
 func (d *differences) both(section string, what message.Text, then, now *Inventory, before, after int) bool {
-	lostThen := then.Errors[section] != "" && before == 0
-	lostNow := now.Errors[section] != "" && after == 0
+	lostThen := then.failed(section) && before == 0
+	lostNow := now.failed(section) && after == 0
 	switch {
 	case lostThen && lostNow: // neither side is news
 		return false

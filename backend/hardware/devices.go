@@ -1,7 +1,6 @@
 package hardware
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"github.com/jaypipes/ghw"
 
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 )
 
 // Device is something on the PCI bus or at a USB socket.
@@ -79,7 +79,7 @@ func pciNames(m *host.Machine) (map[string]Device, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, errors.New("naming the PCI devices: one of them does not say what it is")
+		return nil, message.Failed(message.T("one of the PCI devices does not say what it is"))
 	}
 	return names, nil
 }

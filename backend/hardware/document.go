@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/netip"
 	"strings"
+	"touchdown/backend/message"
 )
 
 // Document is the inventory in the words of assisted-service (its models.Inventory), for tools that read that, with what it has
@@ -119,6 +120,15 @@ type docVendor struct {
 	Virtual      bool   `json:"virtual,omitempty"`
 }
 
+// english is why sections are missing, for programs.
+func english(reasons map[string]message.Text) map[string]string {
+	all := map[string]string{}
+	for section, why := range reasons {
+		all[section] = why.String()
+	}
+	return all
+}
+
 // Document returns the inventory as a document.
 func (i *Inventory) Document() Document {
 	d := Document{
@@ -132,7 +142,7 @@ func (i *Inventory) Document() Document {
 		SystemVendor: docVendor{i.Product.Vendor, i.Product.Name, i.Product.Serial, i.Virtual != "" && i.Virtual != "none"},
 		TPMVersion:   i.Firmware.TPM, Chassis: i.Chassis, Baseboard: i.Board, Product: i.Product, Topology: list(i.Nodes),
 		PCI: list(i.PCI), USB: list(i.USB), EDAC: list(i.MemoryErrors), Temperatures: list(i.Temperatures), BMC: i.BMC,
-		Watchdog: i.Watchdog, Errors: i.Errors,
+		Watchdog: i.Watchdog, Errors: english(i.Errors),
 	}
 	d.Memory.Modules, d.Memory.Usable = list(i.Modules), i.Memory.Usable
 	d.Memory.Physical, d.Memory.Method = i.physical()

@@ -12,6 +12,7 @@ import (
 	"github.com/jaypipes/ghw"
 
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 )
 
 // secureBootVariable holds 4 bytes of attributes and 1 byte that says on or off.
@@ -19,7 +20,7 @@ const secureBootVariable = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-1
 
 func (i *Inventory) readBoot(m *host.Machine) error {
 	if !m.Exists("/sys/firmware") {
-		return fmt.Errorf("reading the boot mode: /sys/firmware is not there")
+		return missing(m, "/sys/firmware")
 	}
 	if !m.Exists("/sys/firmware/efi") {
 		i.Firmware.Boot, i.Firmware.SecureBoot = "BIOS", "not supported"
@@ -33,7 +34,7 @@ func (i *Inventory) readBoot(m *host.Machine) error {
 	case err != nil:
 		return fmt.Errorf("asking for Secure Boot: %w", err)
 	case len(b) != 5:
-		return fmt.Errorf("reading the Secure Boot variable: %d bytes instead of 5", len(b))
+		return message.Failed(message.F("the variable of Secure Boot has %d bytes instead of 5", len(b)))
 	case b[4] == 1:
 		i.Firmware.SecureBoot = "on"
 	default:
@@ -45,7 +46,7 @@ func (i *Inventory) readBoot(m *host.Machine) error {
 func (i *Inventory) readTPM(m *host.Machine) error {
 	// Without /sys/class nothing can be said; without a tpm class in it the kernel has found none.
 	if !m.Exists("/sys/class") {
-		return errors.New("reading the TPM: /sys/class is not there")
+		return missing(m, "/sys/class")
 	}
 	info, err := ghw.TPM(options(m)...)
 	if err != nil {

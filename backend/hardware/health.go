@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+	"touchdown/backend/message"
 )
 
 // Health is what a disk says about itself (SMART).
@@ -38,13 +39,13 @@ func (i *Inventory) readHealth(ctx context.Context, a *asker) error {
 			continue
 		}
 		if asked++; asked > healthDisks {
-			return fmt.Errorf("asking the disks for their health: only the first %d of them were asked", healthDisks)
+			return message.Failed(message.F("only the first %d disks were asked for their health", healthDisks))
 		}
 		switch err := d.askHealth(ctx, a); {
 		case errors.Is(err, errNotInstalled):
-			return errors.New("asking the disks for their health: smartctl is not installed on this machine (package smartmontools)")
+			return message.Failed(message.T("smartctl is not installed on this machine (package smartmontools)"))
 		case err != nil && failed == nil: // one is enough to say
-			failed = fmt.Errorf("asking %s for its health: %w", d.Name, err)
+			failed = message.Failed(message.F("asking %s for its health: %s", d.Name, reason(err)))
 		}
 	}
 	return failed
@@ -140,5 +141,5 @@ func parseHealth(out []byte) (*Health, string, error) {
 			return nil, "", fmt.Errorf("smartctl: %s", text(m.String))
 		}
 	}
-	return nil, "", errors.New("the disk tells nothing")
+	return nil, "", message.Failed(message.T("the disk tells nothing"))
 }

@@ -4,7 +4,6 @@ package hardware
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -17,18 +16,18 @@ import (
 
 // Inventory is what the machine is made of. A zero value means "not known"; Errors says why.
 type Inventory struct {
-	Hostname string            `json:"hostname,omitempty"`
-	CPU      CPU               `json:"cpu"`
-	Memory   Memory            `json:"memory"`
-	Disks    []Disk            `json:"disks,omitempty"`
-	NICs     []NIC             `json:"nics,omitempty"`
-	Product  Product           `json:"product"`
-	Firmware Firmware          `json:"firmware"`
-	Virtual  string            `json:"virtual,omitempty"` // "none", "kvm", "systemd-nspawn"; "" when not known
-	Var      Space             `json:"var"`
-	Clock    Clock             `json:"clock"`
-	Parts                      // only with Options.Parts or All
-	Errors   map[string]string `json:"errors,omitempty"` // what could not be looked at, and why
+	Hostname string                  `json:"hostname,omitempty"`
+	CPU      CPU                     `json:"cpu"`
+	Memory   Memory                  `json:"memory"`
+	Disks    []Disk                  `json:"disks,omitempty"`
+	NICs     []NIC                   `json:"nics,omitempty"`
+	Product  Product                 `json:"product"`
+	Firmware Firmware                `json:"firmware"`
+	Virtual  string                  `json:"virtual,omitempty"` // "none", "kvm", "systemd-nspawn"; "" when not known
+	Var      Space                   `json:"var"`
+	Clock    Clock                   `json:"clock"`
+	Parts                            // only with Options.Parts or All
+	Errors   map[string]message.Text `json:"errors,omitempty"` // what could not be looked at, and why
 }
 
 // Parts are what no check judges, but whoever orders, repairs or replaces a part has to know.
@@ -165,7 +164,7 @@ type section struct {
 }
 
 func inspect(ctx context.Context, a *asker, o Options) *Inventory {
-	i, m := &Inventory{Errors: map[string]string{}}, a.m
+	i, m := &Inventory{Errors: map[string]message.Text{}}, a.m
 	all := []section{
 		{"cpu", func() error { return i.readCPU(a) }},
 		{"memory", func() error { return i.readMemory(m) }},
@@ -220,16 +219,20 @@ func safely(look func() error) (err error) {
 	return look()
 }
 
+// note keeps why a section is missing. A sentence of ours needs no word on what was being done: the section says it.
 func (i *Inventory) note(what string, err error) {
 	if err != nil {
-		i.Errors[what] = err.Error()
+		i.Errors[what] = reason(err)
 	}
 }
 
+// failed tells whether a section is missing, or a part of it.
+func (i *Inventory) failed(section string) bool { return i.Errors[section] != message.Text{} }
+
 // why tells the reason for a gap.
 func (i *Inventory) why(what string) message.Text {
-	if e := i.Errors[what]; e != "" {
-		return message.F("not looked at: %s", message.Verbatim(e))
+	if why, failed := i.Errors[what]; failed {
+		return message.F("not looked at: %s", message.OrVerbatim(why))
 	}
 	return message.T("not looked at: the machine does not tell")
 }
@@ -288,4 +291,4 @@ func orUnknown(s string) string {
 	return s
 }
 
-var errNothing = errors.New("the kernel shows none")
+var errNothing = message.Failed(message.T("the kernel shows none"))

@@ -122,7 +122,7 @@ func judgeDisk(i *Inventory, b Bound) check.Check {
 }
 
 func (i *Inventory) whyNoDisk() message.Text {
-	if i.Errors["disks"] != "" {
+	if i.failed("disks") {
 		return i.why("disks")
 	}
 	return message.T("not looked at: cannot tell which disk holds the system")

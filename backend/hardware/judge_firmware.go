@@ -58,7 +58,7 @@ func judgeSerial(i *Inventory) check.Check {
 	switch {
 	case i.Product.Serial != "":
 		c.Status = check.Pass
-	case i.Errors["product"] != "":
+	case i.failed("product"):
 		return skipped(c, i.why("product"))
 	default:
 		c.Status, c.Observed = check.Warn, message.T("none in the firmware")

@@ -11,7 +11,7 @@ import (
 
 func judgeNICs(i *Inventory, b Bound) check.Check {
 	c := check.Check{ID: "hw-nics", Title: message.T("Network ports"), Expected: message.F("at least %d", b.Fail), Source: b.Source}
-	if i.Errors["nics"] != "" && len(i.NICs) == 0 {
+	if i.failed("nics") && len(i.NICs) == 0 {
 		return skipped(c, i.why("nics"))
 	}
 	nics := i.Physical()
@@ -69,7 +69,7 @@ func judgeLink(i *Inventory) check.Check {
 }
 
 func (i *Inventory) whyNoPort(reason message.Text) message.Text {
-	if i.Errors["nics"] != "" && len(i.NICs) == 0 {
+	if i.failed("nics") && len(i.NICs) == 0 {
 		return i.why("nics")
 	}
 	if len(i.ports()) == 0 {

@@ -178,7 +178,7 @@ func measure(ctx context.Context, disk syncer, now func() time.Time, progress fu
 // summary needs some writes; a disk too slow for them has told enough by its slowest one.
 func summary(took []time.Duration) (latency, error) {
 	if len(took) == 0 {
-		return latency{}, fmt.Errorf("the disk took no write within %s", latencyEnough)
+		return latency{}, message.Failed(message.F("the disk took no write within %s", latencyEnough))
 	}
 	slices.Sort(took)
 	l := latency{writes: len(took), p99: took[len(took)-1], max: took[len(took)-1]}

@@ -16,7 +16,7 @@ func (i *Inventory) readNICs(a *asker) error {
 	m := a.m
 	// ghw takes a missing directory for a machine without NICs.
 	if !m.Exists("/sys/class/net") {
-		return fmt.Errorf("reading the NICs: /sys/class/net is not there")
+		return missing(m, "/sys/class/net")
 	}
 	info, err := ghw.Network(options(m)...)
 	if err != nil {

@@ -187,11 +187,11 @@ func TestEachSectionFailsAlone(t *testing.T) {
 			got, want := without(all(t, m)), *before
 			want.Disks = slices.Clone(before.Disks)
 			c.lost(&want)
-			if got.Errors[section] == "" {
+			if got.Errors[section].String() == "" {
 				t.Errorf("nothing is said about it: %v", got.Errors)
 			}
 			for name, why := range got.Errors {
-				if name != section && before.Errors[name] == "" {
+				if name != section && before.Errors[name].String() == "" {
 					t.Errorf("%s failed too: %s", name, why)
 				}
 			}

@@ -2,12 +2,12 @@ package hardware
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"path"
 	"strings"
 
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 )
 
 // Controller is a memory controller that counts errors of the memory (EDAC).
@@ -18,7 +18,7 @@ type Controller struct {
 	Uncorrected int    `json:"uncorrected"`
 }
 
-var errNoEDAC = errors.New("the kernel counts none here: no ECC memory, or no EDAC driver for this board")
+var errNoEDAC = message.Failed(message.T("the kernel counts none here: no ECC memory, or no EDAC driver for this board"))
 
 // found are the files of a pattern, or an error where there is none.
 func found(m *host.Machine, pattern string, none error) ([]string, error) {
@@ -78,7 +78,7 @@ func (p *Parts) readTemperatures(m *host.Machine) error {
 		p.Temperatures = append(p.Temperatures, t)
 	}
 	if len(p.Temperatures) == 0 {
-		return fmt.Errorf("looking for temperatures: none of %d sensors answers", len(all))
+		return message.Failed(message.F("none of %d sensors answers", len(all)))
 	}
 	return nil
 }

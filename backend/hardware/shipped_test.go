@@ -15,6 +15,7 @@ import (
 	"touchdown/backend/hardware"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 )
 
 // edge is a server as factories ship them, with parts that are equal to each other and parts that come and go.
@@ -24,7 +25,7 @@ func edge() *hardware.Inventory {
 		Memory:   hardware.Memory{Physical: 256 << 30, Usable: 250 << 30},
 		Product:  hardware.Product{Vendor: "Acme", Name: "Edge 100", Serial: "SN-1", BIOS: "Acme 1.4 03/02/2026"},
 		Firmware: hardware.Firmware{Boot: "UEFI", SecureBoot: "on", TPM: "2.0"},
-		Errors:   map[string]string{"edac": "the kernel counts none here"},
+		Errors:   map[string]message.Text{"edac": message.Data("the kernel counts none here")},
 	}
 	i.Board.Serial, i.Chassis.Serial = "B-1", "C-1"
 	for n := range 8 {
@@ -180,7 +181,7 @@ func legitimate(r *rand.Rand, i *hardware.Inventory) {
 		func() { i.NICs[0].Link, i.NICs[0].Mbps, i.NICs[0].MTU = "down", 0, 9000 },
 		func() { i.Disks[0].System, i.Disks[0].Partitions = true, []hardware.Partition{{Name: "sda1"}} },
 		func() { // the list of PCI names is not there
-			i.Errors["pci"] = "naming the PCI devices: no list"
+			i.Errors["pci"] = message.Data("naming the PCI devices: no list")
 			for k := range i.PCI {
 				i.PCI[k].Name = ""
 			}
@@ -275,10 +276,10 @@ func TestWhatOneSideCannotReadIsTold(t *testing.T) {
 		hurt func(*hardware.Inventory)
 		says string
 	}{
-		"modules":         {func(i *hardware.Inventory) { i.Modules, i.Errors["modules"] = nil, "no tables" }, "Memory modules"},
-		"cards":           {func(i *hardware.Inventory) { i.PCI, i.Errors["pci"] = nil, "no bus" }, "Cards"},
-		"disks":           {func(i *hardware.Inventory) { i.Disks, i.Errors["disks"] = nil, "no disks" }, "Disks"},
-		"ports":           {func(i *hardware.Inventory) { i.NICs, i.Errors["nics"] = nil, "no ports" }, "Network ports"},
+		"modules":         {func(i *hardware.Inventory) { i.Modules, i.Errors["modules"] = nil, message.Data("no tables") }, "Memory modules"},
+		"cards":           {func(i *hardware.Inventory) { i.PCI, i.Errors["pci"] = nil, message.Data("no bus") }, "Cards"},
+		"disks":           {func(i *hardware.Inventory) { i.Disks, i.Errors["disks"] = nil, message.Data("no disks") }, "Disks"},
+		"ports":           {func(i *hardware.Inventory) { i.NICs, i.Errors["nics"] = nil, message.Data("no ports") }, "Network ports"},
 		"TPM":             {func(i *hardware.Inventory) { i.Firmware.TPM = "unknown" }, "The security chip (TPM)"},
 		"BIOS":            {func(i *hardware.Inventory) { i.Product.BIOS = "" }, "The firmware (BIOS)"},
 		"a serial number": {func(i *hardware.Inventory) { i.Disks[2].Serial = "" }, "the serial number of PM883"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 )
 
 // The types of SMBIOS's structures that are read here (DMTF DSP0134 3.7.0, sections 7.18 and 7.39).
@@ -36,9 +37,9 @@ func smbios(m *host.Machine) ([]structure, error) {
 	all := structures(data)
 	switch {
 	case len(all) == 0:
-		return nil, fmt.Errorf("reading the firmware's tables (SMBIOS): none of its %d bytes make sense", len(data))
+		return nil, message.Failed(message.F("none of the %d bytes of the firmware's tables (SMBIOS) make sense", len(data)))
 	case !whole:
-		return nil, fmt.Errorf("reading the firmware's tables (SMBIOS): they are larger than %d KiB", smbiosLimit>>10)
+		return nil, message.Failed(message.F("the firmware's tables (SMBIOS) are larger than %d KiB", smbiosLimit>>10))
 	}
 	return all, nil
 }
@@ -114,7 +115,7 @@ func (p *Parts) readModules(m *host.Machine) error {
 		}
 	}
 	if len(p.Modules) == 0 {
-		return fmt.Errorf("reading the memory modules: the firmware names none")
+		return message.Failed(message.T("the firmware names none"))
 	}
 	return nil
 }

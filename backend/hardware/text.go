@@ -126,16 +126,11 @@ func data(values ...string) message.Text {
 	return message.Data(strings.TrimSpace(strings.Join(values, " ")))
 }
 
-// gap tells why there is nothing, or not all. That it was looked at, which the error begins with, is clear from where it stands.
+// gap tells why there is nothing, or not all.
 func (t *tree) gap(section string, name message.Text) {
-	why, failed := t.i.Errors[section]
-	if !failed {
-		return
+	if why, failed := t.i.Errors[section]; failed {
+		t.row(1, name, message.F("not known: %s", message.OrVerbatim(why)))
 	}
-	if _, cause, more := strings.Cut(why, ": "); more {
-		why = cause
-	}
-	t.row(1, name, message.F("not known: %s", message.Verbatim(why)))
 }
 
 func (t *tree) machine() {
@@ -178,7 +173,7 @@ func (t *tree) management() {
 			way = data(t.i.BMC.Interface)
 		}
 		t.row(1, message.T("BMC"), join(way, with(t.i.BMC.Version, message.F("IPMI %s", t.i.BMC.Version)), driver))
-	} else if t.i.Errors["bmc"] == "" {
+	} else if !t.i.failed("bmc") {
 		t.row(1, message.T("BMC"), message.T("none found"))
 	}
 	t.gap("bmc", message.T("BMC"))

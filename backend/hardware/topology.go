@@ -1,7 +1,6 @@
 package hardware
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"github.com/jaypipes/ghw"
 
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 )
 
 // Node is processors with the memory that is near to them. A machine with one socket has one as a rule.
@@ -79,7 +79,7 @@ func (p *Parts) missedNodes(m *host.Machine) error {
 		slices.Sort(node.Threads)
 		node.Cores = len(cores)
 		p.Nodes = append(p.Nodes, node)
-		failed = errors.New("reading the topology: the kernel does not show the memory and the caches of every node")
+		failed = message.Failed(message.T("the kernel does not show the memory and the caches of every node"))
 	}
 	return failed
 }
@@ -100,5 +100,5 @@ func missing(m *host.Machine, path string) error {
 	if m.Exists(path) {
 		return nil
 	}
-	return fmt.Errorf("%s is not there", path)
+	return message.Failed(message.F("%s is not there", path))
 }

@@ -109,7 +109,7 @@ func tooLate(bad []check.Check, w Window) error {
 	if len(bad) == 0 {
 		return p
 	}
-	p.Summary = message.F("The cluster did not become healthy within %s. %s: %s.", w.Limit, bad[0].Title, strings.TrimRight(bad[0].Observed.String(), "."))
+	p.Summary = message.F("The cluster did not become healthy within %s. %s: %s", w.Limit, bad[0].Title, message.Sentence(bad[0].Observed))
 	p.Fix = bad[0].Fix
 	var all []string
 	for _, c := range bad {

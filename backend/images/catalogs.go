@@ -37,7 +37,7 @@ func (r Rehearsal) advice() message.Text {
 	var all []message.Text
 	others := len(r.Missed) > 0
 	for _, pod := range r.NotReady {
-		others = others || !slices.ContainsFunc(slices.Concat(r.Market, r.Tagged), func(name string) bool { return strings.HasPrefix(pod, name+"-") })
+		others = others || !slices.ContainsFunc(slices.Concat(r.Market, r.Tagged), func(name string) bool { return strings.HasPrefix(pod.String(), name+"-") })
 	}
 	if len(r.Market) > 0 {
 		all = append(all, message.T("Switch the default catalog sources off with `touchdown factory bake`: the pull policy of their pods cannot be set."))

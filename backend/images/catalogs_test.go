@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"touchdown/backend/kube/kubetest"
+	"touchdown/backend/message"
 )
 
 // TestCatalogSourcesGetTheirOwnAdvice: nobody can set the pull policy of a default catalog source's pod.
@@ -40,7 +41,7 @@ func TestCatalogSourcesGetTheirOwnAdvice(t *testing.T) {
 			t.Fatalf("%s: %q, %v", name, missing, err)
 		}
 		r := Rehearsal{Finished: true, NotReady: missing}
-		r.Market, r.Tagged = w.catalogs(t.Context(), missing)
+		r.Market, r.Tagged = w.catalogs(t.Context(), message.English(missing))
 		fix := r.Check().Fix
 		for _, words := range []string{market, digest, registry} {
 			wanted := false

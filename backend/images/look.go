@@ -53,7 +53,7 @@ func (l Look) Run(ctx context.Context) (Status, error) {
 			if ctx.Err() != nil {
 				return s, err
 			}
-			s.Trouble = problem.From(err).Summary.String()
+			s.Trouble = problem.From(err).Summary
 		}
 	}
 	return s, s.save(l.Host)
@@ -90,7 +90,7 @@ func (l Look) store(ctx context.Context, s *Status) error {
 		}
 	}
 	for _, d := range found {
-		s.Damage = append(s.Damage, d.String())
+		s.Damage = append(s.Damage, d.Text())
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package images
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,12 +24,12 @@ var (
 
 // Moved is what came of the last move, on disk because it happens before anybody could be told.
 type Moved struct {
-	Boot       string  `json:"boot"` // id of the boot that moved
-	Generation int     `json:"generation,omitempty"`
-	Images     int     `json:"images,omitempty"` // in the store afterwards
-	Layers     int     `json:"layers,omitempty"` // in the store afterwards
-	Seconds    float64 `json:"seconds"`          // by which CRI-O's start waited
-	Failed     string  `json:"failed,omitempty"` // why the images stayed where they were
+	Boot       string       `json:"boot"` // id of the boot that moved
+	Generation int          `json:"generation,omitempty"`
+	Images     int          `json:"images,omitempty"` // in the store afterwards
+	Layers     int          `json:"layers,omitempty"` // in the store afterwards
+	Seconds    float64      `json:"seconds"`          // by which CRI-O's start waited
+	Failed     message.Text `json:"failed,omitzero"`  // why the images stayed where they were
 }
 
 // AskMove lets the next boot move CRI-O's images into the store instead of copying them. CRI-O has to be told of the store
@@ -72,18 +71,18 @@ func LoadMoved(m *host.Machine) (Moved, error) {
 	if err != nil {
 		return done, fmt.Errorf("reading the last move: %w", err)
 	}
-	if err := json.Unmarshal(data, &done); err != nil {
+	if err := message.Unmarshal(data, &done); err != nil {
 		return done, fmt.Errorf("reading %s: %w", movedFile, err)
 	}
 	return done, nil
 }
 
 func (d Moved) save(m *host.Machine) error {
-	data, err := json.MarshalIndent(d, "", "  ")
+	data, err := message.Marshal(&d)
 	if err != nil {
 		return fmt.Errorf("encoding the move: %w", err)
 	}
-	if err := m.WriteFile(movedFile, append(data, '\n'), 0o600); err != nil {
+	if err := m.WriteFile(movedFile, data, 0o600); err != nil {
 		return fmt.Errorf("keeping the move: %w", err)
 	}
 	return nil
@@ -104,10 +103,9 @@ func move(ctx context.Context, m *host.Machine) error {
 	begun := time.Now()
 	g, err := moveAll(ctx, m, asked)
 	done := Moved{Boot: boot, Generation: g.N, Images: len(g.Images), Layers: len(g.Layers), Seconds: time.Since(begun).Seconds()}
+	done.Failed = message.Detail(err)
 	if p, known := errors.AsType[*problem.Problem](err); known {
-		done.Failed = strings.TrimSuffix(p.Summary.String(), ".")
-	} else if err != nil {
-		done.Failed = err.Error()
+		done.Failed = p.Summary
 	}
 	return errors.Join(err, done.save(m), ForgetMove(m))
 }
@@ -116,15 +114,15 @@ func move(ctx context.Context, m *host.Machine) error {
 func moveAll(ctx context.Context, m *host.Machine, asked string) (layerstore.Generation, error) {
 	switch now, _ := m.ReadFile(repairFile); {
 	case m.Exists(cri.Socket):
-		return layerstore.Generation{}, errors.New("CRI-O has been started already")
+		return layerstore.Generation{}, message.Failed(message.T("CRI-O has been started already"))
 	case !named(m):
-		return layerstore.Generation{}, errors.New("CRI-O is not told of the store: storage.conf does not name it")
+		return layerstore.Generation{}, message.Failed(message.T("CRI-O is not told of the store: storage.conf does not name it"))
 	case string(now) != repairOff:
-		return layerstore.Generation{}, errors.New("CRI-O would empty its own store after a loss of power: " + repairFile + " is not as it was")
+		return layerstore.Generation{}, message.Failed(message.F("CRI-O would empty its own store after a loss of power: %s is not as it was", repairFile))
 	}
 	p, err := layerstore.Open(m.Path(StoreDir))
 	if err != nil {
-		return layerstore.Generation{}, fmt.Errorf("opening the image store: %w", err)
+		return layerstore.Generation{}, message.Doing(message.T("opening the image store"), err)
 	}
 	// The boot that begins now is the first with the new generation: when it went well, the one before is not needed any more.
 	if err := noteSwitchIn(m, asked); err != nil {
@@ -132,7 +130,7 @@ func moveAll(ctx context.Context, m *host.Machine, asked string) (layerstore.Gen
 	}
 	g, err := p.Move(ctx, m.Path(Primary), layerstore.Selection{})
 	if err != nil {
-		return g, fmt.Errorf("moving the images: %w", err)
+		return g, message.Doing(message.T("moving the images"), err)
 	}
 	return g, nil
 }
@@ -144,7 +142,7 @@ func (d Moved) Check() check.Check {
 		Observed: message.F("%s, %s, in %.2f s before CRI-O's start", message.N(d.Images, "%d image", "%d images"), message.N(d.Layers, "%d layer", "%d layers"), d.Seconds),
 		Source:   message.T("boot that the move was asked for"),
 	}
-	if d.Failed != "" {
+	if d.Failed != (message.Text{}) {
 		c.Status, c.Observed = check.Warn, message.F("not done: %s", d.Failed)
 		c.Fix = message.T("Nothing is lost: run `touchdown images seed` to copy them, or the move again.")
 	}

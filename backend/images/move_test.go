@@ -64,7 +64,7 @@ func TestBootMoves(t *testing.T) {
 		t.Fatal(err)
 	}
 	done, err := images.LoadMoved(m)
-	if err != nil || done.Failed != "" || done.Images != 3 || done.Layers != 4 || done.Boot != "two" || inPrimary(t, root) != 0 {
+	if err != nil || done.Failed.String() != "" || done.Images != 3 || done.Layers != 4 || done.Boot != "two" || inPrimary(t, root) != 0 {
 		t.Errorf("%v: %+v, %d images are left", err, done, inPrimary(t, root))
 	}
 	p := &layerstore.Store{Dir: filepath.Join(root, images.StoreDir)}
@@ -100,10 +100,10 @@ func TestBootDoesNotMoveWhatWouldBeLost(t *testing.T) {
 		}
 		err = images.Boot(t.Context(), m)
 		done, lost := images.LoadMoved(m)
-		if err == nil || lost != nil || !strings.Contains(done.Failed, want) || m.Exists(asks) {
+		if err == nil || lost != nil || !strings.Contains(done.Failed.String(), want) || m.Exists(asks) {
 			t.Errorf("%s: %v, %v, %+v", want, err, lost, done)
 		}
-		if told := images.Notices(m); len(told) != 1 || !strings.Contains(told[0].String(), done.Failed) {
+		if told := images.Notices(m); len(told) != 1 || !strings.Contains(told[0].String(), done.Failed.String()) {
 			t.Errorf("%s: told is %q", want, told)
 		}
 		if now, err := (&layerstore.Store{Dir: filepath.Join(root, images.StoreDir)}).Current(); err != nil || now.N != before.N {

@@ -2,7 +2,6 @@ package images
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -43,24 +42,24 @@ type Rehearsal struct {
 	// Generation is that of the store when it was asked for: a passed rehearsal proves nothing about another one.
 	Generation int `json:"generation"`
 
-	Needs     []Need   `json:"needs"`               // what the node ran when it was asked for
-	Pods      []string `json:"pods,omitempty"`      // that were ready then, "namespace/name"
-	Missed    []Need   `json:"missed,omitempty"`    // images that were not there, and who wanted them
-	NotReady  []string `json:"notReady,omitempty"`  // of the pods, with the reason
-	Market    []string `json:"market,omitempty"`    // default catalog sources that pods which are not ready belong to
-	Tagged    []string `json:"tagged,omitempty"`    // other catalog sources of the same kind, whose image is named by a tag
-	Seconds   float64  `json:"seconds,omitempty"`   // from CRI-O's start until all pods were ready
-	Finished  bool     `json:"finished"`            // the node was looked at to the end
-	Blocked   []string `json:"blocked,omitempty"`   // registries
-	StoreSeen int      `json:"storeSeen,omitempty"` // images that CRI-O listed with its own store empty
+	Needs     []Need         `json:"needs"`               // what the node ran when it was asked for
+	Pods      []string       `json:"pods,omitempty"`      // that were ready then, "namespace/name"
+	Missed    []Need         `json:"missed,omitempty"`    // images that were not there, and who wanted them
+	NotReady  []message.Text `json:"notReady,omitempty"`  // of the pods, with the reason
+	Market    []string       `json:"market,omitempty"`    // default catalog sources that pods which are not ready belong to
+	Tagged    []string       `json:"tagged,omitempty"`    // other catalog sources of the same kind, whose image is named by a tag
+	Seconds   float64        `json:"seconds,omitempty"`   // from CRI-O's start until all pods were ready
+	Finished  bool           `json:"finished"`            // the node was looked at to the end
+	Blocked   []string       `json:"blocked,omitempty"`   // registries
+	StoreSeen int            `json:"storeSeen,omitempty"` // images that CRI-O listed with its own store empty
 }
 
 // Need is one image and who wants it.
 type Need struct {
-	Image    string   `json:"image"` // reference
-	By       []string `json:"by,omitempty"`
-	Critical bool     `json:"critical,omitempty"` // the node does not come up without it
-	Why      string   `json:"why,omitempty"`      // it was missed, in CRI-O's or the kubelet's words
+	Image    string       `json:"image"` // reference
+	By       []string     `json:"by,omitempty"`
+	Critical bool         `json:"critical,omitempty"` // the node does not come up without it
+	Why      message.Text `json:"why,omitzero"`       // it was missed, in CRI-O's or the kubelet's words
 }
 
 // Passed tells whether the node came up whole.
@@ -73,7 +72,7 @@ func LoadRehearsal(m *host.Machine) (Rehearsal, error) {
 	if err != nil {
 		return r, fmt.Errorf("reading the rehearsal: %w", err)
 	}
-	if err := json.Unmarshal(data, &r); err != nil {
+	if err := message.Unmarshal(data, &r); err != nil {
 		return r, fmt.Errorf("reading %s: %w", rehearsalFile, err)
 	}
 	return r, nil
@@ -81,11 +80,11 @@ func LoadRehearsal(m *host.Machine) (Rehearsal, error) {
 
 // Save keeps the rehearsal.
 func (r Rehearsal) Save(m *host.Machine) error {
-	data, err := json.MarshalIndent(r, "", "  ")
+	data, err := message.Marshal(&r)
 	if err != nil {
 		return fmt.Errorf("encoding the rehearsal: %w", err)
 	}
-	if err := m.WriteFile(rehearsalFile, append(data, '\n'), 0o600); err != nil {
+	if err := m.WriteFile(rehearsalFile, data, 0o600); err != nil {
 		return fmt.Errorf("keeping the rehearsal: %w", err)
 	}
 	return nil

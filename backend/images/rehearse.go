@@ -58,9 +58,9 @@ func (w Watching) Run(ctx context.Context) (Rehearsal, error) {
 		image, err := w.CRI.Status(ctx, n.Image)
 		switch {
 		case err != nil:
-			n.Why = err.Error()
+			n.Why = message.Detail(err)
 		case image == nil:
-			n.Why = "CRI-O does not find it in the seeded store"
+			n.Why = message.T("CRI-O does not find it in the seeded store")
 		default:
 			continue
 		}
@@ -69,13 +69,13 @@ func (w Watching) Run(ctx context.Context) (Rehearsal, error) {
 	if r.NotReady, err = w.pods(ctx, r.Pods); err != nil {
 		return r, err
 	}
-	r.Market, r.Tagged = w.catalogs(ctx, r.NotReady)
+	r.Market, r.Tagged = w.catalogs(ctx, message.English(r.NotReady))
 	r.Finished, r.Seconds = true, w.Now().Sub(begun).Seconds()
 	return r, r.Save(w.Host)
 }
 
 // pods waits for the pods of before, and returns those that did not come back, with the reason.
-func (w Watching) pods(ctx context.Context, before []string) (missing []string, err error) {
+func (w Watching) pods(ctx context.Context, before []string) (missing []message.Text, err error) {
 	limit := w.Limit
 	if limit == 0 {
 		limit = rehearsalLimit
@@ -91,7 +91,7 @@ func (w Watching) pods(ctx context.Context, before []string) (missing []string, 
 		if err == nil && len(missing) == 0 || w.Now().After(end) {
 			break
 		}
-		if err != nil || slices.ContainsFunc(missing, func(pod string) bool { return !refusedImage(pod) }) {
+		if err != nil || slices.ContainsFunc(missing, func(pod message.Text) bool { return !refusedImage(pod.String()) }) {
 			hopeful = w.Now()
 		} else if w.Now().Sub(hopeful) >= pullGrace {
 			break
@@ -103,7 +103,7 @@ func (w Watching) pods(ctx context.Context, before []string) (missing []string, 
 		}
 	}
 	if err != nil && len(before) > 0 {
-		return []string{"the cluster's API does not answer: " + err.Error()}, nil
+		return []message.Text{message.F("the cluster's API does not answer: %s", message.Detail(err))}, nil
 	}
 	return missing, nil
 }
@@ -113,7 +113,7 @@ func refusedImage(pod string) bool {
 	return strings.HasSuffix(pod, "waits: ErrImagePull") || strings.HasSuffix(pod, "waits: ImagePullBackOff")
 }
 
-func (w Watching) away(ctx context.Context, before []string) ([]string, error) {
+func (w Watching) away(ctx context.Context, before []string) ([]message.Text, error) {
 	if len(before) == 0 {
 		return nil, nil
 	}
@@ -121,16 +121,16 @@ func (w Watching) away(ctx context.Context, before []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	var missing []string
+	var missing []message.Text
 	for _, name := range before {
 		if slices.Contains(ready, name) {
 			continue
 		}
 		reason, known := why[name]
 		if !known {
-			reason = "it is gone"
+			reason = message.T("it is gone")
 		}
-		missing = append(missing, name+": "+reason)
+		missing = append(missing, message.F("%s: %s", name, reason))
 	}
 	return missing, nil
 }
@@ -141,12 +141,12 @@ func ReadyPods(ctx context.Context, c *kube.Cluster) ([]string, error) {
 	return ready, err
 }
 
-func podStates(ctx context.Context, c *kube.Cluster) (ready []string, why map[string]string, err error) {
+func podStates(ctx context.Context, c *kube.Cluster) (ready []string, why map[string]message.Text, err error) {
 	pods, _, err := c.List(ctx, kube.Ref{Version: "v1", Resource: "pods"})
 	if err != nil {
 		return nil, nil, err
 	}
-	why = map[string]string{}
+	why = map[string]message.Text{}
 	for _, p := range pods {
 		meta, _ := p["metadata"].(map[string]any)
 		status, _ := p["status"].(map[string]any)
@@ -171,16 +171,16 @@ func isReady(status map[string]any) bool {
 }
 
 // waiting is what the kubelet says of a pod's first container that does not run.
-func waiting(status map[string]any) string {
+func waiting(status map[string]any) message.Text {
 	for _, list := range []string{"initContainerStatuses", "containerStatuses"} {
 		for _, c := range objects(status[list]) {
 			state, _ := c["state"].(map[string]any)
 			if w, ok := state["waiting"].(map[string]any); ok {
-				return fmt.Sprintf("container %v waits: %v", c["name"], w["reason"])
+				return message.F("container %s waits: %s", fmt.Sprint(c["name"]), fmt.Sprint(w["reason"]))
 			}
 		}
 	}
-	return fmt.Sprintf("it is %v and not ready", status["phase"])
+	return message.F("it is %s and not ready", fmt.Sprint(status["phase"]))
 }
 
 func objects(list any) []map[string]any {
@@ -217,9 +217,9 @@ func (r Rehearsal) Check() check.Check {
 			if len(n.By) > 0 {
 				who = wanted.Named(n.By[0])
 			}
-			c.Evidence = append(c.Evidence, message.F("%s wanted by %s: %s", n.Image, who, message.Verbatim(n.Why)))
+			c.Evidence = append(c.Evidence, message.F("%s wanted by %s: %s", n.Image, who, n.Why))
 		}
-		c.Evidence = append(c.Evidence, message.Verbatims(r.NotReady)...)
+		c.Evidence = append(c.Evidence, r.NotReady...)
 	}
 	return c
 }

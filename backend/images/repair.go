@@ -2,12 +2,12 @@ package images
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/store"
+	"touchdown/backend/message"
 )
 
 // repair repairs damaged layers from the node's own store, else from registries. What it returns is still damaged.
@@ -38,18 +38,18 @@ func (l Look) repair(ctx context.Context, p *layerstore.Store, found []store.Dam
 		}
 		if err != nil {
 			left = append(left, group...)
-			s.Unrepaired = append(s.Unrepaired, err.Error())
+			s.Unrepaired = append(s.Unrepaired, message.Detail(err))
 			continue
 		}
 		for _, d := range group {
-			s.Repaired = append(s.Repaired, d.String())
+			s.Repaired = append(s.Repaired, d.Text())
 		}
 	}
 	return left, nil
 }
 
 // errNoWay is why damage stays where there is nothing to repair it with.
-var errNoWay = errors.New("there is nothing to repair it with")
+var errNoWay = message.Failed(message.T("there is nothing to repair it with"))
 
 // together groups damage by what can only be repaired as a whole: a layer, or one file of an image.
 func together(found []store.Damage) [][]store.Damage {
@@ -105,7 +105,7 @@ func (l Look) unshadow(ctx context.Context, g layerstore.Generation, s *Status) 
 	}
 	for _, name := range before {
 		if !slices.Contains(s.Unlisted, name) {
-			s.Repaired = append(s.Repaired, name+": CRI-O did not find the image by this name")
+			s.Repaired = append(s.Repaired, message.F("%s: CRI-O did not find the image by this name", name))
 		}
 	}
 	return nil

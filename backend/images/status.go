@@ -1,7 +1,6 @@
 package images
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,27 +18,27 @@ var statusFile = state("status.json")
 // Status is what the last look at the images found. It is kept on disk, so that the dashboard and `touchdown images status`
 // tell it without looking again.
 type Status struct {
-	Looked     time.Time `json:"looked"`
-	Boot       string    `json:"boot"`               // id of the boot in which it was looked
-	Generation int       `json:"generation"`         // of the store; 0: nothing was ever seeded
-	Images     int       `json:"images"`             // in the store
-	Layers     int       `json:"layers"`             // in the store
-	Bytes      int64     `json:"bytes"`              // of its layers, unpacked
-	Mounted    bool      `json:"mounted"`            // the store is in its place, read-only
-	Named      bool      `json:"named"`              // storage.conf names it, so CRI-O reads it
-	Listed     int       `json:"listed"`             // images of the store that CRI-O lists
-	Outside    int       `json:"outside"`            // images that only CRI-O's own store has: a registry is their only other source
-	Unlisted   []string  `json:"unlisted,omitempty"` // images of the store that CRI-O does not list
-	Damage     []string  `json:"damage,omitempty"`   // layer, image and file, and what is wrong
-	Unrepaired []string  `json:"unmended,omitempty"` // why damage could not be repaired
-	Repaired   []string  `json:"repaired,omitempty"` // what was damaged or missing, and is whole again
-	Verified   time.Time `json:"verified,omitzero"`  // when each byte of the store was last read and found right
-	Trouble    string    `json:"trouble,omitempty"`  // why the look could not be finished
+	Looked     time.Time      `json:"looked"`
+	Boot       string         `json:"boot"`               // id of the boot in which it was looked
+	Generation int            `json:"generation"`         // of the store; 0: nothing was ever seeded
+	Images     int            `json:"images"`             // in the store
+	Layers     int            `json:"layers"`             // in the store
+	Bytes      int64          `json:"bytes"`              // of its layers, unpacked
+	Mounted    bool           `json:"mounted"`            // the store is in its place, read-only
+	Named      bool           `json:"named"`              // storage.conf names it, so CRI-O reads it
+	Listed     int            `json:"listed"`             // images of the store that CRI-O lists
+	Outside    int            `json:"outside"`            // images that only CRI-O's own store has: a registry is their only other source
+	Unlisted   []string       `json:"unlisted,omitempty"` // images of the store that CRI-O does not list
+	Damage     []message.Text `json:"damage,omitempty"`   // layer, image and file, and what is wrong
+	Unrepaired []message.Text `json:"unmended,omitempty"` // why damage could not be repaired
+	Repaired   []message.Text `json:"repaired,omitempty"` // what was damaged or missing, and is whole again
+	Verified   time.Time      `json:"verified,omitzero"`  // when each byte of the store was last read and found right
+	Trouble    message.Text   `json:"trouble,omitzero"`   // why the look could not be finished
 }
 
 // Well tells whether the node has all that was seeded, and CRI-O sees it.
 func (s Status) Well() bool {
-	return s.Generation > 0 && s.Mounted && s.Named && len(s.Unlisted)+len(s.Damage) == 0 && s.Trouble == ""
+	return s.Generation > 0 && s.Mounted && s.Named && len(s.Unlisted)+len(s.Damage) == 0 && s.Trouble == (message.Text{})
 }
 
 // LoadStatus returns what the last look found; fs.ErrNotExist when nobody ever looked.
@@ -49,18 +48,18 @@ func LoadStatus(m *host.Machine) (Status, error) {
 	if err != nil {
 		return s, fmt.Errorf("reading the state of the images: %w", err)
 	}
-	if err := json.Unmarshal(data, &s); err != nil {
+	if err := message.Unmarshal(data, &s); err != nil {
 		return s, fmt.Errorf("reading %s: %w", statusFile, err)
 	}
 	return s, nil
 }
 
 func (s Status) save(m *host.Machine) error {
-	data, err := json.MarshalIndent(s, "", "  ")
+	data, err := message.Marshal(&s)
 	if err != nil {
 		return fmt.Errorf("encoding the state of the images: %w", err)
 	}
-	if err := m.WriteFile(statusFile, append(data, '\n'), 0o600); err != nil {
+	if err := m.WriteFile(statusFile, data, 0o600); err != nil {
 		return fmt.Errorf("keeping the state of the images: %w", err)
 	}
 	return nil
@@ -70,8 +69,8 @@ func (s Status) save(m *host.Machine) error {
 // well is no news.
 func Notices(m *host.Machine) []message.Text {
 	var out []message.Text
-	if d, err := LoadMoved(m); err == nil && d.Failed != "" {
-		out = append(out, message.F("Image store: the images could not be moved: %s. They are where they were.", d.Failed))
+	if d, err := LoadMoved(m); err == nil && d.Failed != (message.Text{}) {
+		out = append(out, message.F("Image store: the images could not be moved: %s They are where they were.", message.Sentence(d.Failed)))
 	}
 	s, err := LoadStatus(m)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -93,7 +92,7 @@ func Notices(m *host.Machine) []message.Text {
 func (s Status) wrong() message.Text {
 	switch {
 	case len(s.Damage) > 0:
-		return message.F("%s found, first %s", message.N(len(s.Damage), "%d damage", "%d damages"), message.Verbatim(s.Damage[0]))
+		return message.F("%s found, first %s", message.N(len(s.Damage), "%d damage", "%d damages"), s.Damage[0])
 	case !s.Mounted:
 		return message.T("it is not in its place; the node runs on its own images alone")
 	case !s.Named:
@@ -101,7 +100,7 @@ func (s Status) wrong() message.Text {
 	case len(s.Unlisted) > 0:
 		return message.F("%s not seen by CRI-O, first %s", message.N(len(s.Unlisted), "%d image is", "%d images are"), s.Unlisted[0])
 	}
-	return message.Data(s.Trouble)
+	return s.Trouble
 }
 
 // Checks are the state in the form that screens and reports show.
@@ -117,7 +116,7 @@ func (s Status) Checks() []check.Check {
 		ID: "images-store", Title: message.T("Image store"), Status: check.Pass, Source: source, Expected: message.T("in place, and known to CRI-O"),
 		Observed: message.F("%s, %s, %s", message.N(s.Images, "%d image", "%d images"), message.N(s.Layers, "%d layer", "%d layers"), Size(s.Bytes)),
 	}
-	if !s.Mounted || !s.Named || s.Trouble != "" {
+	if !s.Mounted || !s.Named || s.Trouble != (message.Text{}) {
 		store.Status, store.Observed = check.Fail, s.wrong()
 		store.Fix = message.T("Run `touchdown images seed` again; it changes only what is not right.")
 	}
@@ -130,13 +129,13 @@ func (s Status) Checks() []check.Check {
 	}
 	whole := check.Check{
 		ID: "images-whole", Title: message.T("Layers of the store"), Status: check.Pass, Source: source,
-		Observed: message.T("every file is there"), Expected: message.T("every file is there"), Evidence: message.Verbatims(s.Repaired),
+		Observed: message.T("every file is there"), Expected: message.T("every file is there"), Evidence: s.Repaired,
 	}
 	switch {
 	case len(s.Damage) > 0:
 		whole.Status, whole.Observed = check.Fail, s.wrong()
 		whole.Fix = message.T("Bring a registry within reach and run `touchdown images verify`.")
-		whole.Evidence = message.Verbatims(slices.Concat(s.Damage, s.Unrepaired, s.Repaired))
+		whole.Evidence = slices.Concat(s.Damage, s.Unrepaired, s.Repaired)
 	case len(s.Repaired) > 0:
 		whole.Status, whole.Observed = check.Warn, message.F("%s repaired", message.N(len(s.Repaired), "%d damage was", "%d damages were"))
 		whole.Fix = message.T("Watch this disk: what was damaged once may be again.")

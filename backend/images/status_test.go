@@ -31,9 +31,9 @@ func TestStatusSaysTheWorst(t *testing.T) {
 		"not mounted":  {func(s *images.Status) { s.Mounted = false }, "it is not in its place", "images-store", check.Fail},
 		"not named":    {func(s *images.Status) { s.Named = false }, "CRI-O is not told of it", "images-store", check.Fail},
 		"unlisted":     {func(s *images.Status) { s.Unlisted = []string{"a:1", "b:1"} }, "2 images are not seen by CRI-O, first a:1", "images-listed", check.Fail},
-		"damaged":      {func(s *images.Status) { s.Damage = []string{"overlay/x/diff/y: is missing"} }, "1 damage found, first overlay/x", "images-whole", check.Fail},
-		"repaired":     {func(s *images.Status) { s.Repaired = []string{"overlay/x"} }, "repaired automatically", "images-whole", check.Warn},
-		"no answer":    {func(s *images.Status) { s.Trouble = "CRI-O does not answer" }, "CRI-O does not answer", "images-store", check.Fail},
+		"damaged":      {func(s *images.Status) { s.Damage = []message.Text{message.Data("overlay/x/diff/y: is missing")} }, "1 damage found, first overlay/x", "images-whole", check.Fail},
+		"repaired":     {func(s *images.Status) { s.Repaired = []message.Text{message.Data("overlay/x")} }, "repaired automatically", "images-whole", check.Warn},
+		"no answer":    {func(s *images.Status) { s.Trouble = message.T("CRI-O does not answer") }, "CRI-O does not answer", "images-store", check.Fail},
 	} {
 		s := well()
 		c.change(&s)

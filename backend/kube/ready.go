@@ -24,7 +24,7 @@ func (c *Cluster) Ready(ctx context.Context) (ready bool, why message.Text) {
 	case err != nil && failing(string(body)) != (message.Text{}):
 		return false, message.F("not ready: %s", failing(string(body)))
 	case err != nil:
-		return false, message.Verbatim(firstLine(err.Error()))
+		return false, message.Detail(err).Map(firstLine)
 	}
 	return false, message.F("it says %s", strings.TrimSpace(string(body)))
 }

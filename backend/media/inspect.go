@@ -48,20 +48,33 @@ type reply struct {
 // tellOf is a problem for the process that asked.
 func tellOf(err error) *told {
 	p := problem.From(err)
-	t := &told{Code: p.Code, Summary: p.Summary.String(), Fix: p.Fix.String()}
-	if p.Err != nil {
-		t.Cause = p.Err.Error()
+	t := &told{Code: p.Code, Summary: p.Summary, Fix: p.Fix, Cause: message.Detail(p.Err)}
+	if messages, err := json.Marshal(message.Of(t)); err == nil {
+		t.Messages = messages
 	}
 	return t
 }
 
-// problem is what was told, of a length that can be shown.
+// maxMessages bounds what makes messages of the texts of a problem, in bytes; the longest of ours need one in ten of it.
+const maxMessages = 4 << 10
+
+// problem is what was told, of a length that can be shown. Each text has its message where it says the same; else it is English, as
+// the process that told it could write anything.
 func (t *told) problem() *problem.Problem {
-	p := &problem.Problem{Code: cut(t.Code, 8), Summary: message.Data(cut(t.Summary, 500)), Fix: message.Data(cut(t.Fix, 500))}
-	if t.Cause != "" {
-		p.Err = errors.New(cut(t.Cause, 500))
+	var messages message.Messages
+	if len(t.Messages) <= maxMessages && json.Unmarshal(t.Messages, &messages) == nil {
+		message.Restore(t, messages)
+	}
+	p := &problem.Problem{Code: cut(t.Code, 8), Summary: short(t.Summary), Fix: short(t.Fix)}
+	if t.Cause != (message.Text{}) {
+		p.Err = message.Failed(message.OrVerbatim(short(t.Cause)))
 	}
 	return p
+}
+
+// short is a text of a length that can be shown.
+func short(t message.Text) message.Text {
+	return t.Map(func(text string) string { return cut(text, 500) })
 }
 
 // counted counts what is read of a device.
@@ -78,10 +91,11 @@ func (c *counted) ReadAt(b []byte, at int64) (int, error) {
 }
 
 type told struct {
-	Code    string `json:"code"`
-	Summary string `json:"summary"`
-	Fix     string `json:"fix"`
-	Cause   string `json:"cause,omitempty"`
+	Code     string          `json:"code"`
+	Summary  message.Text    `json:"summary"`
+	Fix      message.Text    `json:"fix"`
+	Cause    message.Text    `json:"cause,omitzero"`
+	Messages json.RawMessage `json:"messages,omitempty"` // read by problem alone, which bounds it
 }
 
 // Inspect reads the volume at a path, a block device or an image, in a process that can do nothing else. It does not write, mount

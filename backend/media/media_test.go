@@ -21,6 +21,7 @@ import (
 	"touchdown/backend/envelope"
 	"touchdown/backend/host"
 	"touchdown/backend/media/volume"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/test/wait"
 )
@@ -147,7 +148,7 @@ func TestAnswersThatCannotBe(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	_, _, err := understand(answer(reply{Problem: &told{Code: "MED-BADLY-NAMED", Summary: strings.Repeat("x", 1000), Fix: "y", Cause: strings.Repeat("z", 1000)}}), siteFiles())
+	_, _, err := understand(answer(reply{Problem: &told{Code: "MED-BADLY-NAMED", Summary: message.Data(strings.Repeat("x", 1000)), Fix: message.Data("y"), Cause: message.Data(strings.Repeat("z", 1000))}}), siteFiles())
 	if p := problem.From(err); len(p.Code) > 8 || len(p.Summary.String()) > 500 || len(p.Err.Error()) > 500 {
 		t.Errorf("%v", err)
 	}

@@ -12,6 +12,14 @@ const Technical = "%[1]s"
 // Verbatim is a technical detail: what the system, another program or a record says, in English or in its own words.
 func Verbatim(text string) Text { return F(Technical, text) }
 
+// OrVerbatim is a text whose message is known, or else a technical detail: what an earlier release kept as English alone.
+func OrVerbatim(t Text) Text {
+	if t.id != "" || t.english == "" {
+		return t
+	}
+	return Verbatim(t.english)
+}
+
 // Detail is what an error says: a technical detail, and nothing for no error. One that is a message itself, such as one of Failed, is
 // that message.
 func Detail(err error) Text {
@@ -35,6 +43,24 @@ func (f failed) Error() string { return f.text.english }
 
 // Message is the sentence.
 func (f failed) Message() Text { return f.text }
+
+// doing is an error with what was being done when it happened.
+type doing struct {
+	what Text
+	err  error
+}
+
+// Doing is an error as fmt.Errorf("%s: %w") makes it of what was being done, with a sentence that a person reads.
+func Doing(what Text, err error) error { return doing{what, err} }
+
+// Error is what was being done and why it failed, in English.
+func (d doing) Error() string { return d.what.english + ": " + d.err.Error() }
+
+// Message is the same as a message. A reason that is none is a technical detail in it.
+func (d doing) Message() Text { return F("%s: %s", d.what, Detail(d.err)) }
+
+// Unwrap is the reason.
+func (d doing) Unwrap() error { return d.err }
 
 // Lines are lines that no language changes: names, addresses, paths.
 func Lines(lines []string) []Text { return texts(lines, Data) }

@@ -43,6 +43,14 @@ func N(n int, one, many constant) Text {
 	return F(many, n)
 }
 
+// Sentence is a text that ends as a sentence does.
+func Sentence(t Text) Text {
+	if t.english == "" || strings.ContainsAny(t.english[len(t.english)-1:], ".!?") {
+		return t
+	}
+	return F("%s.", t)
+}
+
 // Data is a text that no language changes.
 func Data(text string) Text { return Text{english: text} }
 

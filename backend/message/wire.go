@@ -3,6 +3,7 @@ package message
 import (
 	"fmt"
 	"reflect"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -62,10 +63,34 @@ func Restore(document any, from Messages) {
 	})
 }
 
+// maxText is how long a message may become, in bytes.
+const maxText = 1 << 16
+
+// tooWide is a verb that writes more than its argument: with a width of four digits, or of an argument.
+var tooWide = regexp.MustCompile(`%[^a-zA-Z%]*([0-9]{4}|\*)`)
+
+// bounded tells whether a message becomes no longer than maxText. One that came from a process that a medium may have taken over could
+// make a gigabyte out of a few bytes: by a width, or by messages that stand in each other many times.
+func (m Message) bounded() bool {
+	sum, longest := len(m.ID), 0
+	for _, a := range values(m.Args, nil) {
+		if text, ok := a.(string); ok {
+			sum, longest = sum+len(text), max(longest, len(text))
+		}
+	}
+	if n := strings.Count(m.ID, "["); n > 0 { // an argument may stand in it n times
+		sum += n * longest
+	}
+	return sum <= maxText && !tooWide.MatchString(m.ID)
+}
+
 // text makes the Text of a message again.
 func (m Message) text() Text {
 	if m.Args == nil {
 		return Text{english: m.ID, id: m.ID}
+	}
+	if !m.bounded() {
+		return Data(m.ID)
 	}
 	return Text{english: fmt.Sprintf(m.ID, values(m.Args, nil)...), id: m.ID, args: m.Args.String()}
 }

@@ -27,6 +27,14 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("%s: %s: %v", p.Code, p.Summary, p.Err)
 }
 
+// Message is what Error says, as a message: where a problem is the reason of something else.
+func (p *Problem) Message() message.Text {
+	if p.Err == nil {
+		return message.F("%s: %s", p.Code, p.Summary)
+	}
+	return message.F("%s: %s: %s", p.Code, p.Summary, message.Detail(p.Err))
+}
+
 // Unwrap returns the cause.
 func (p *Problem) Unwrap() error { return p.Err }
 

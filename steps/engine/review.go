@@ -162,14 +162,14 @@ func (v *review) judgeChecks(j *job, stages []steps.Stage) {
 				if c.ID == idle.Check {
 					continue
 				}
-				seen := c.Title.String() + ": " + strings.TrimSuffix(c.Observed.String(), ".") + ". "
+				seen := message.Sentence(c.Observed)
 				switch c.Status {
 				case check.Fail:
-					v.problem(stage.ID, message.F("%s%s", seen, c.Fix))
+					v.problem(stage.ID, message.F("%s: %s %s", c.Title, seen, c.Fix))
 				case check.Warn:
-					v.Warnings = append(v.Warnings, message.F("%s%s", seen, c.Fix))
+					v.Warnings = append(v.Warnings, message.F("%s: %s %s", c.Title, seen, c.Fix))
 				case check.Waived:
-					v.Warnings = append(v.Warnings, message.F("%sWaived by %s (%s)", seen, c.Waiver.By, c.Waiver.Reason))
+					v.Warnings = append(v.Warnings, message.F("%s: %s Waived by %s (%s)", c.Title, seen, c.Waiver.By, c.Waiver.Reason))
 				}
 			}
 		}

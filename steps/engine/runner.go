@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"touchdown/backend/message"
@@ -104,7 +103,7 @@ func (r *run) step(ctx context.Context, step steps.Step) bool {
 	case err != nil && ctx.Err() != nil:
 		r.stopped(ctx, id, took, err)
 	case reboots:
-		r.reboot(ctx, id, reboot.Reason.String(), took)
+		r.reboot(ctx, id, reboot.Reason, took)
 	case err != nil:
 		r.fail(id, err, took)
 	default:
@@ -183,12 +182,12 @@ func (r *run) finish(id string, took float64) bool {
 }
 
 func checkProblem(failing []check.Check) error {
-	titles := make([]string, len(failing))
+	titles := make([]message.Text, len(failing))
 	for i, c := range failing {
-		titles[i] = c.Title.String()
+		titles[i] = c.Title
 	}
 	return &problem.Problem{
-		Code: view.ChecksFailed, Summary: message.F("Not everything passed: %s.", strings.Join(titles, ", ")),
+		Code: view.ChecksFailed, Summary: message.F("Not everything passed: %s.", message.Join(titles, ", ")),
 		Fix: message.T("Fix what the checks name and retry, or waive a check with your name and a reason."),
 	}
 }
@@ -238,7 +237,7 @@ func (r *run) fail(id string, err error, took float64) {
 }
 
 // reboot journals the boot id and reboots, where the policy allows it.
-func (r *run) reboot(ctx context.Context, id, reason string, took float64) {
+func (r *run) reboot(ctx context.Context, id string, reason message.Text, took float64) {
 	boot, err := r.e.o.Node.Host.BootID()
 	if err != nil {
 		r.fail(id, fmt.Errorf("reading the boot id: %w", err), took)
@@ -250,22 +249,22 @@ func (r *run) reboot(ctx context.Context, id, reason string, took float64) {
 	if len(boots) >= maxBoots && !slices.Contains(boots, boot) {
 		r.fail(id, &problem.Problem{
 			Code: "RBT-LP", Summary: message.F("The node was rebooted %d times without getting further.", maxBoots),
-			Fix: message.T("Make a support bundle, then undo."), Err: errors.New(reason),
+			Fix: message.T("Make a support bundle, then undo."), Err: message.Failed(reason),
 		}, took)
 		return
 	}
 	if !r.cfg.Spec.Policy.AllowReboot {
 		r.fail(id, &problem.Problem{
 			Code: view.RebootRefused, Summary: message.T("The node must reboot to go on, and the site config does not allow it."),
-			Fix: message.T("Choose reboot here and retry afterwards, or set spec.policy.allowReboot."), Err: errors.New(reason),
+			Fix: message.T("Choose reboot here and retry afterwards, or set spec.policy.allowReboot."), Err: message.Failed(reason),
 		}, took)
 		return
 	}
-	if err := r.e.emit(event.Event{Kind: event.Rebooting, Step: id, Text: message.Data(reason), Boot: boot, Seconds: took}); err != nil {
+	if err := r.e.emit(event.Event{Kind: event.Rebooting, Step: id, Text: reason, Boot: boot, Seconds: took}); err != nil {
 		r.fail(id, err, took)
 		return
 	}
-	if err := r.e.o.Node.Host.Reboot(ctx, reason); err != nil {
+	if err := r.e.o.Node.Host.Reboot(ctx, reason.String()); err != nil {
 		r.fail(id, fmt.Errorf("rebooting: %w", err), took)
 	}
 }

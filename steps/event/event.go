@@ -79,6 +79,9 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 		return fmt.Errorf("reading an event: %w", err)
 	}
 	message.Restore(e, in.Messages)
+	if e.Problem != nil {
+		e.Problem.Detail = message.OrVerbatim(e.Problem.Detail) // an earlier release kept the cause without its message
+	}
 	return nil
 }
 

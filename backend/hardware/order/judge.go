@@ -145,9 +145,9 @@ func (i Item) is(p hardwarePart) bool {
 
 // parts gives each ordered part one of the machine's. Items that ask for most choose first, so that one that asks for little does not
 // take what another one needs.
-func (*Sheet) parts(c check.Check, failed string, want []Item, have []hardwarePart) check.Check {
-	if failed != "" && len(have) == 0 { // a section can have an error and all its parts
-		c.Status, c.Observed = check.Skip, message.F("not looked at: %s", message.Verbatim(failed))
+func (*Sheet) parts(c check.Check, failed message.Text, want []Item, have []hardwarePart) check.Check {
+	if failed != (message.Text{}) && len(have) == 0 { // a section can have an error and all its parts
+		c.Status, c.Observed = check.Skip, message.F("not looked at: %s", message.OrVerbatim(failed))
 		return c
 	}
 	left := slices.Clone(have)

@@ -11,6 +11,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/hardware"
 	"touchdown/backend/host/hosttest"
+	"touchdown/backend/message"
 )
 
 const head = "apiVersion: touchdown.dev/v1alpha1\nkind: OrderSheet\nname: A-17\n"
@@ -99,7 +100,7 @@ func TestWhatWasOrdered(t *testing.T) {
 		}
 	}
 	i := ordered()
-	i.Modules, i.Errors = nil, map[string]string{"modules": "no tables"}
+	i.Modules, i.Errors = nil, map[string]message.Text{"modules": message.Data("no tables")}
 	if got := judged(t, s, i)["order-modules"]; got.Status != check.Skip || !strings.Contains(got.Observed.String(), "no tables") {
 		t.Errorf("modules that cannot be read: %+v", got)
 	}

@@ -67,7 +67,7 @@ func (r repairing) sound(ctx context.Context, id string) error {
 			continue
 		}
 		return &problem.Problem{
-			Code: "STR-REPR", Summary: message.F("Layer %s cannot be repaired from %s: %s.", id, r.primary.Root, message.Verbatim(d.String())),
+			Code: "STR-REPR", Summary: message.F("Layer %s cannot be repaired from %s: %s.", id, r.primary.Root, d.Text()),
 			Fix: message.T("Pull the image again where the registry can be reached, then retry."),
 		}
 	}
@@ -77,7 +77,7 @@ func (r repairing) sound(ctx context.Context, id string) error {
 // file takes one file of an image again, in every generation that has it.
 func (r repairing) file(d store.Damage) error {
 	cannot := &problem.Problem{
-		Code: "STR-REPR", Summary: message.F("%s cannot be repaired from %s.", message.Verbatim(d.String()), r.primary.Root),
+		Code: "STR-REPR", Summary: message.F("%s cannot be repaired from %s.", d.Text(), r.primary.Root),
 		Fix: message.T("Pull the image again where the registry can be reached, then retry."),
 	}
 	for _, also := range r.primary.DigestChain() {

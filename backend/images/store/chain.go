@@ -5,10 +5,10 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
+	"touchdown/backend/message"
 )
 
 // blobFile is the name of the file that the library keeps an item of an image in.
@@ -65,9 +65,9 @@ type chain struct {
 	manifests map[string]manifest // by digest
 }
 
-func (c *chain) damage(file, format string, args ...any) {
+func (c *chain) damage(file string, what message.Text) {
 	c.found = append(c.found, Damage{
-		Images: []string{c.image.Name()}, File: filepath.Join(imagesDir, c.image.ID, file), What: fmt.Sprintf(format, args...),
+		Images: []string{c.image.Name()}, File: filepath.Join(imagesDir, c.image.ID, file), What: what,
 	})
 }
 
@@ -76,11 +76,11 @@ func (c *chain) read(key string) []byte {
 	name := blobFile(key)
 	data, err := readBounded(filepath.Join(c.store.Root, imagesDir, c.image.ID, name), MaxBlob)
 	if err != nil {
-		c.damage(name, "%s %s", key, reason(err))
+		c.damage(name, message.F("%s: %s", key, reason(err)))
 		return nil
 	}
 	if size, known := c.image.Sizes[key]; known && size != int64(len(data)) {
-		c.damage(name, "%s has %d bytes instead of %d", key, len(data), size)
+		c.damage(name, message.F("%s has %d bytes instead of %d", key, len(data), size))
 		return nil
 	}
 	return data
@@ -103,7 +103,7 @@ func (c *chain) verify() {
 		sum := sha256.Sum256(data)
 		digest := "sha256:" + hex.EncodeToString(sum[:])
 		if want := c.want(key); want != "" && want != digest {
-			c.damage(blobFile(key), "the content of %s has changed", key)
+			c.damage(blobFile(key), message.F("the content of %s has changed", key))
 			continue
 		}
 		switch {
@@ -135,12 +135,12 @@ func (c *chain) want(key string) string {
 func (c *chain) manifest(key, digest string, data []byte) {
 	var m manifest
 	if err := json.Unmarshal(data, &m); err != nil {
-		c.damage(blobFile(key), "%s is no manifest: %v", key, err)
+		c.damage(blobFile(key), message.F("%s is no manifest: %s", key, message.Detail(err)))
 		return
 	}
 	c.manifests[digest] = m
 	if m.Config.Digest != "" && m.Config.Digest != "sha256:"+c.image.ID {
-		c.damage(blobFile(key), "%s names the config %.80s, the image is %s", key, m.Config.Digest, c.image.ID)
+		c.damage(blobFile(key), message.F("%s names the config %.80s, the image is %s", key, m.Config.Digest, c.image.ID))
 	}
 }
 
@@ -148,13 +148,13 @@ func (c *chain) manifest(key, digest string, data []byte) {
 func (c *chain) config(data []byte) {
 	if data == nil {
 		if !slices.ContainsFunc(c.values(), func(m manifest) bool { return m.SchemaVersion == 1 }) {
-			c.damage("", "the image has no config")
+			c.damage("", message.T("the image has no config"))
 		}
 		return // an image of the first schema has none
 	}
 	var conf config
 	if err := json.Unmarshal(data, &conf); err != nil {
-		c.damage(blobFile("sha256:"+c.image.ID), "the config cannot be read: %v", err)
+		c.damage(blobFile("sha256:"+c.image.ID), message.F("the config cannot be read: %s", message.Detail(err)))
 		return
 	}
 	ids, missing := c.store.Chain(c.image.TopLayer)
@@ -167,7 +167,7 @@ func (c *chain) config(data []byte) {
 		have = append(have, l.DiffDigest)
 	}
 	if !slices.Equal(have, conf.RootFS.DiffIDs) && !slices.Contains(have, "") {
-		c.damage(blobFile("sha256:"+c.image.ID), "the layers are not those that the config lists")
+		c.damage(blobFile("sha256:"+c.image.ID), message.T("the layers are not those that the config lists"))
 	}
 }
 
@@ -183,11 +183,11 @@ func (c *chain) values() []manifest {
 // names the image's own one.
 func (c *chain) references() {
 	if c.image.Digest != "" && !c.holds(c.image.Digest) {
-		c.damage("", "there is no manifest %s", c.image.Digest)
+		c.damage("", message.F("there is no manifest %s", c.image.Digest))
 	}
 	for _, name := range c.image.Names {
 		if _, digest, has := strings.Cut(name, "@"); has && !c.holds(digest) {
-			c.damage("", "there is no manifest for the name %s", name)
+			c.damage("", message.F("there is no manifest for the name %s", name))
 		}
 	}
 }

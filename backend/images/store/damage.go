@@ -3,7 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -21,19 +20,22 @@ type Damage struct {
 	Layer  string   // id, or empty where it is about an image's own files
 	Images []string // names of the images that need it, or ids where they have none
 	File   string   // below the store's root
-	What   string
+	What   message.Text
 }
 
-// String is the damage as one line.
-func (d Damage) String() string {
-	who := "no image"
+// none is no damage.
+var none message.Text
+
+// Text is the damage as one line.
+func (d Damage) Text() message.Text {
+	who := message.T("no image")
 	if len(d.Images) > 0 {
-		who = d.Images[0]
+		who = message.Data(d.Images[0])
 		if more := len(d.Images) - 1; more > 0 {
-			who += fmt.Sprintf(" and %d more", more)
+			who = message.F("%s and %d more", who, more)
 		}
 	}
-	return fmt.Sprintf("%s: %s (%s)", d.File, d.What, who)
+	return message.F("%s: %s (%s)", d.File, d.What, who)
 }
 
 // Damaged is the Problem of a store that failed its verification, or nil where there is no damage.
@@ -43,7 +45,7 @@ func Damaged(found []Damage) error {
 	}
 	return &problem.Problem{
 		Code:    "STR-DMG",
-		Summary: message.F("The image store is damaged in %d places; the first: %s.", len(found), message.Verbatim(found[0].String())),
+		Summary: message.F("The image store is damaged in %d places; the first: %s.", len(found), found[0].Text()),
 		Fix:     message.T("Repair the store (touchdown images verify), or pull the image again."),
 	}
 }
@@ -82,7 +84,7 @@ func (w walk) each(ctx context.Context, look func(context.Context, string) ([]Da
 	users := w.users()
 	found := make([][]Damage, len(ids)+1)
 	for _, id := range lost {
-		found[len(ids)] = append(found[len(ids)], Damage{Layer: id, File: LayersJSON, What: "layer " + id + " is not in the store"})
+		found[len(ids)] = append(found[len(ids)], Damage{Layer: id, File: LayersJSON, What: message.F("layer %s is not in the store", id)})
 	}
 	var first error
 	var mu sync.Mutex

@@ -5,12 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash"
 	"hash/crc64"
 	"io"
 	"sync"
 	"sync/atomic"
+	"touchdown/backend/message"
 
 	"github.com/vbatts/tar-split/tar/storage"
 	"golang.org/x/sys/unix"
@@ -85,7 +85,7 @@ func (v *verification) progress() {
 func (v *verification) hash(ctx context.Context, l Layer) ([]Damage, error) {
 	if l.DiffDigest == "" {
 		return []Damage{{
-			Layer: l.ID, File: LayersJSON, What: "layer " + l.ID + " has no digest of its content: it was pulled in part and cannot be verified",
+			Layer: l.ID, File: LayersJSON, What: message.F("layer %s has no digest of its content: it was pulled in part and cannot be verified", l.ID),
 		}}, nil
 	}
 	sum := &summing{v: v, ctx: ctx, hash: sha256.New(), limit: l.DiffSize}
@@ -101,7 +101,7 @@ func (v *verification) hash(ctx context.Context, l Layer) ([]Damage, error) {
 		return nil, err
 	}
 	if len(p.found) == 0 {
-		p.damage(layersDir+"/"+l.ID+splitSuffix, "with it the layer does not have its digest, and no file of the layer differs")
+		p.damage(layersDir+"/"+l.ID+splitSuffix, message.T("with it the layer does not have its digest, and no file of the layer differs"))
 	}
 	return p.found, nil
 }
@@ -116,8 +116,6 @@ type summing struct {
 	told  int64
 }
 
-var errTooLong = errors.New("it is longer than the layer")
-
 func (s *summing) add(b []byte) {
 	s.count += int64(len(b))
 	_, _ = s.hash.Write(b)
@@ -129,30 +127,30 @@ func (s *summing) add(b []byte) {
 }
 
 // file adds a file to the sum of the layer.
-func (s *summing) file(in int, e storage.Entry) (string, error) {
+func (s *summing) file(in int, e storage.Entry) (message.Text, error) {
 	if s.limit > 0 && s.count+e.Size > s.limit {
-		return errTooLong.Error(), nil
+		return message.T("it is longer than the layer"), nil
 	}
 	return s.read(in, e, s.add)
 }
 
 // check compares a file with its own checksum.
-func (s *summing) check(in int, e storage.Entry) (string, error) {
+func (s *summing) check(in int, e storage.Entry) (message.Text, error) {
 	sum := crc64.New(storage.CRCTable)
 	what, err := s.read(in, e, func(b []byte) { _, _ = sum.Write(b) })
-	if what == "" && err == nil && string(sum.Sum(nil)) != string(e.Payload) {
-		what = "its content has changed"
+	if what == none && err == nil && string(sum.Sum(nil)) != string(e.Payload) {
+		what = message.T("its content has changed")
 	}
 	return what, err
 }
 
 // read gives exactly so many bytes of a file as the tar has; the file may grow or shrink meanwhile.
-func (s *summing) read(in int, e storage.Entry, each func([]byte)) (string, error) {
+func (s *summing) read(in int, e storage.Entry, each func([]byte)) (message.Text, error) {
 	buf, _ := s.v.buffers.Get().(*[]byte)
 	defer s.v.buffers.Put(buf)
 	for left := e.Size; left > 0; {
 		if err := s.ctx.Err(); err != nil {
-			return "", context.Cause(s.ctx)
+			return none, context.Cause(s.ctx)
 		}
 		n, err := unix.Read(in, (*buf)[:min(left, readSize)])
 		if errors.Is(err, unix.EINTR) {
@@ -162,10 +160,10 @@ func (s *summing) read(in int, e storage.Entry, each func([]byte)) (string, erro
 			err = io.ErrUnexpectedEOF
 		}
 		if err != nil {
-			return fmt.Sprintf("it cannot be read after %d bytes: %v", e.Size-left, err), nil
+			return message.F("it cannot be read after %d bytes: %s", e.Size-left, message.Detail(err)), nil
 		}
 		each((*buf)[:n])
 		left -= int64(n)
 	}
-	return "", nil
+	return none, nil
 }

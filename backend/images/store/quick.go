@@ -3,12 +3,12 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
+	"touchdown/backend/message"
 
 	"github.com/vbatts/tar-split/tar/storage"
 	"golang.org/x/sys/unix"
@@ -31,20 +31,20 @@ func (w walk) quickLayer(ctx context.Context, id string) ([]Damage, error) {
 // beside verifies what lies beside the files of a layer.
 func (w walk) beside(id string) []Damage {
 	var found []Damage
-	add := func(file, format string, args ...any) {
-		found = append(found, Damage{Layer: id, File: filepath.Join(Overlay, file), What: fmt.Sprintf(format, args...)})
+	add := func(file string, what message.Text) {
+		found = append(found, Damage{Layer: id, File: filepath.Join(Overlay, file), What: what})
 	}
 	link, err := w.store.files().link(id)
 	if err != nil {
-		add(id+"/link", "%v", err)
+		add(id+"/link", message.Detail(err))
 	} else if _, err := os.Lstat(filepath.Join(w.store.Root, Overlay, linksDir, link)); err != nil {
-		add(linksDir+"/"+link, "the short name of layer %s is lost", id)
+		add(linksDir+"/"+link, message.F("the short name of layer %s is lost", id))
 	}
 	lower, err := w.store.files().lower(id)
 	if err != nil {
-		add(id+"/lower", "%v", err)
+		add(id+"/lower", message.Detail(err))
 	} else if want, known := w.wantLower(id); known && lower != want {
-		add(id+"/lower", "it does not name the ancestors of the layer")
+		add(id+"/lower", message.T("it does not name the ancestors of the layer"))
 	}
 	return found
 }
@@ -76,17 +76,17 @@ func (w walk) wantLower(id string) (string, bool) {
 // pass is one walk along a layer's tar-split.
 type pass struct {
 	id      string
-	content func(fd int, e storage.Entry) (string, error) // reads a file, tells what is wrong; nil: files are not read
-	raw     func([]byte)                                  // gets what belongs to no file; may be nil
-	tick    func(bytes int64)                             // may be nil
+	content func(fd int, e storage.Entry) (message.Text, error) // reads a file, tells what is wrong; nil: files are not read
+	raw     func([]byte)                                        // gets what belongs to no file; may be nil
+	tick    func(bytes int64)                                   // may be nil
 
 	files  *walker
 	header header
 	found  []Damage
 }
 
-func (p *pass) damage(file, format string, args ...any) {
-	p.found = append(p.found, Damage{Layer: p.id, File: file, What: fmt.Sprintf(format, args...)})
+func (p *pass) damage(file string, what message.Text) {
+	p.found = append(p.found, Damage{Layer: p.id, File: file, What: what})
 }
 
 // pass walks along a layer's tar-split and compares each file with it.
@@ -94,12 +94,12 @@ func (w walk) pass(ctx context.Context, p *pass) error {
 	name := filepath.Join(layersDir, p.id+splitSuffix)
 	in, err := w.store.files().openSplit(p.id)
 	if err != nil {
-		p.damage(name, "it cannot be read: %v", err)
+		p.damage(name, message.F("it cannot be read: %s", message.Detail(err)))
 		return nil
 	}
 	defer in.close()
 	if p.files, err = newWalker(filepath.Join(w.store.files().layerPath(p.id), "diff")); err != nil {
-		p.damage(inDiff(p.id, ""), "%v", errors.Unwrap(err))
+		p.damage(inDiff(p.id, ""), message.Detail(errors.Unwrap(err)))
 		return nil
 	}
 	defer p.files.close()
@@ -110,7 +110,7 @@ func (w walk) pass(ctx context.Context, p *pass) error {
 		}
 		if err != nil {
 			p.found = nil // what a damaged list says of files is no word about the files
-			p.damage(name, "%v", err)
+			p.damage(name, message.Detail(err))
 			return nil
 		}
 		if n%256 == 0 && ctx.Err() != nil {
@@ -132,26 +132,26 @@ func (p *pass) entry(e storage.Entry) error {
 	}
 	name, ok := inside(e.GetName())
 	if !ok {
-		p.damage(filepath.Join(layersDir, p.id+splitSuffix), "it names %.80q, which leads out of the layer", e.GetName())
+		p.damage(filepath.Join(layersDir, p.id+splitSuffix), message.F("it names %.80q, which leads out of the layer", e.GetName()))
 		p.header.file(e.Size)
 		return nil
 	}
 	what, err := p.file(name, e)
 	p.header.file(e.Size)
-	if what != "" {
-		p.damage(inDiff(p.id, name), "%s", what)
+	if what != none {
+		p.damage(inDiff(p.id, name), what)
 	}
 	return err
 }
 
 // file compares one file with its header, and reads it where that is asked for.
-func (p *pass) file(name string, e storage.Entry) (string, error) {
+func (p *pass) file(name string, e storage.Entry) (message.Text, error) {
 	base := path.Base(name)
 	switch {
 	case base == opaque:
 		return p.opaque(path.Dir(name)), nil
 	case strings.HasPrefix(base, metadata):
-		return "", nil
+		return none, nil
 	case strings.HasPrefix(base, whiteout):
 		return p.whiteout(path.Join(path.Dir(name), strings.TrimPrefix(base, whiteout))), nil
 	}
@@ -163,7 +163,7 @@ func (p *pass) file(name string, e storage.Entry) (string, error) {
 	if err != nil {
 		return reason(err), nil
 	}
-	if what := p.differs(dir, base, &st, e); what != "" || e.Size == 0 || p.content == nil {
+	if what := p.differs(dir, base, &st, e); what != none || e.Size == 0 || p.content == nil {
 		return what, nil
 	}
 	fd, err := openFile(dir, base)
@@ -175,10 +175,10 @@ func (p *pass) file(name string, e storage.Entry) (string, error) {
 }
 
 // differs compares type and size, and where a link leads to.
-func (p *pass) differs(dir int, base string, st *unix.Stat_t, e storage.Entry) string {
+func (p *pass) differs(dir int, base string, st *unix.Stat_t, e storage.Entry) message.Text {
 	kind, format := p.header.kind(), st.Mode&unix.S_IFMT
 	if e.Size > 0 && format != unix.S_IFREG {
-		return "it is no file"
+		return message.T("it is no file")
 	}
 	want := uint32(0)
 	switch kind {
@@ -199,34 +199,34 @@ func (p *pass) differs(dir int, base string, st *unix.Stat_t, e storage.Entry) s
 		want = unix.S_IFIFO
 	}
 	if want != 0 && format != want {
-		return "it is of another type"
+		return message.T("it is of another type")
 	}
 	if want == unix.S_IFREG && st.Size != e.Size || e.Size > 0 && st.Size != e.Size {
-		return fmt.Sprintf("it has %d bytes instead of %d", st.Size, e.Size)
+		return message.F("it has %d bytes instead of %d", st.Size, e.Size)
 	}
 	if want == unix.S_IFLNK {
 		if target, told := p.header.target(); told {
 			if is, err := readlink(dir, base); err != nil || is != target {
-				return "it leads elsewhere"
+				return message.T("it leads elsewhere")
 			}
 		}
 	}
-	return ""
+	return none
 }
 
 // whiteout is a device 0:0, unless its own folder was taken away by the same layer, or the name came back.
-func (p *pass) whiteout(name string) string {
+func (p *pass) whiteout(name string) message.Text {
 	dir, base, err := p.files.at(name)
 	if err == nil {
 		_, err = lstat(dir, base)
 	}
 	if err == nil || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
-		return ""
+		return none
 	}
 	return reason(err)
 }
 
-func (p *pass) opaque(dir string) string {
+func (p *pass) opaque(dir string) message.Text {
 	at, base, err := p.files.at(dir)
 	if dir == "." {
 		at, base, err = p.files.fds[0], ".", nil
@@ -236,18 +236,18 @@ func (p *pass) opaque(dir string) string {
 	}
 	value := make([]byte, 8)
 	if n, err := unix.Lgetxattr(inFolder(at, base), "trusted.overlay.opaque", value); err != nil || string(value[:n]) != "y" {
-		return "the folder does not hide what is below it"
+		return message.T("the folder does not hide what is below it")
 	}
-	return ""
+	return none
 }
 
 // reason is what the kernel says, in plain words.
-func reason(err error) string {
+func reason(err error) message.Text {
 	if errors.Is(err, unix.ENOENT) {
-		return "it is missing"
+		return message.T("it is missing")
 	}
 	if inner := errors.Unwrap(err); inner != nil {
 		err = inner
 	}
-	return "it cannot be read: " + err.Error()
+	return message.F("it cannot be read: %s", message.Detail(err))
 }
