@@ -17,22 +17,7 @@ import (
 // TestUpdateFromAStick: `media write --release` makes a stick that `update --from-stick` takes, and so does a stick with FAT that has the same
 // files. What is wrong with a stick is told, and installs nothing.
 func TestUpdateFromAStick(t *testing.T) {
-	dir, root := t.TempDir(), t.TempDir()
-	in := func(name string) string { return filepath.Join(dir, name) }
-	run := func(args ...string) (int, string) {
-		t.Helper()
-		var said bytes.Buffer
-		command := newRoot(hooks{root: root})
-		command.SetOut(&said)
-		command.SetErr(&said)
-		code := execute(t.Context(), command, args)
-		return code, said.String()
-	}
-	for _, line := range [][]string{{"media", "keygen", in("site")}, {"media", "keygen", "--release", in("release")}} {
-		if code, said := run(line...); code != exitOK {
-			t.Fatalf("%v: %d\n%s", line, code, said)
-		}
-	}
+	root, in, run := keyed(t)
 	machine := host.Open(host.Options{Root: root})
 	lay := func(key string, keys func([]byte) (bool, error)) {
 		t.Helper()
