@@ -107,6 +107,32 @@ func TestUpdateFromAStick(t *testing.T) {
 	}
 }
 
+// TestALargeFileIsInMemoryOnce: what a release is read into has room for its file and the reader's reply, and not for twice as much.
+func TestALargeFileIsInMemoryOnce(t *testing.T) {
+	root := t.TempDir()
+	w := media.NewWatcher(host.Open(host.Options{Root: root}))
+	program := bytes.Repeat([]byte("touchdown"), 150_000) // more than a power of two, which a growing buffer would pass
+	image, err := media.MakeRelease(map[string][]byte{"touchdown": program})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stick.Plug(t, root, "sdb", append(image.Head, make([]byte, image.Size-int64(len(image.Head)))...))
+	all, err := w.Volumes(t.Context())
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	data, err := w.ReadLarge(t.Context(), all[0], "touchdown", 128<<20)
+	if err != nil || !bytes.Equal(data, program) {
+		t.Fatalf("%d bytes, %v", len(data), err)
+	}
+	if most := len(program) + 64<<10; cap(data) > most {
+		t.Errorf("%d bytes are in %d bytes of memory", len(data), cap(data))
+	}
+	if _, err := w.ReadLarge(t.Context(), all[0], "other", 128<<20); err == nil || !strings.Contains(err.Error(), "MED-AWAY") {
+		t.Errorf("a file that was not listed: %v", err)
+	}
+}
+
 // TestAnotherStickAfterTheLook: a volume is read under the name that it had when it was listed, and not what came into its socket since.
 func TestAnotherStickAfterTheLook(t *testing.T) {
 	root := t.TempDir()
@@ -116,12 +142,12 @@ func TestAnotherStickAfterTheLook(t *testing.T) {
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	if data, err := w.ReadLarge(t.Context(), all[0].ID, "touchdown", 3); err != nil || string(data) != "one" {
+	if data, err := w.ReadLarge(t.Context(), all[0], "touchdown", 3); err != nil || string(data) != "one" {
 		t.Errorf("%q, %v", data, err)
 	}
 	stick.Pull(t, root, "sdb")
 	stick.Plug(t, root, "sdb", append(stick.Volume(t, "touchdown", []byte("two")), make([]byte, 512)...))
-	if data, err := w.ReadLarge(t.Context(), all[0].ID, "touchdown", 3); err == nil || !strings.Contains(err.Error(), "MED-AWAY") {
+	if data, err := w.ReadLarge(t.Context(), all[0], "touchdown", 3); err == nil || !strings.Contains(err.Error(), "MED-AWAY") {
 		t.Errorf("another stick: %q, %v", data, err)
 	}
 }
