@@ -29,19 +29,17 @@ type manifestsApplied struct {
 var (
 	_ Skipper = (*manifestsTried)(nil)
 	_ Planner = (*manifestsTried)(nil)
-	_ Skipper = (*manifestsApplied)(nil)
-	_ Planner = (*manifestsApplied)(nil)
-	_ Undoer  = (*manifestsApplied)(nil)
+	_ Reader  = (*manifestsTried)(nil)
 )
-
-// mostPlanned is how many objects the review names; the rest is a number. Chosen: a screen.
-const mostPlanned = 20
 
 // ID names the step in the journal.
 func (*manifestsTried) ID() string { return "manifests-check" }
 
 // Title says what the step does.
 func (*manifestsTried) Title() message.Text { return message.T("Try the site's own objects") }
+
+// Reads names the objects.
+func (*manifestsTried) Reads() []string { return []string{"spec.manifests"} }
 
 // Skip applies where the site brings none.
 func (s *manifestsTried) Skip() message.Text { return noManifests(s.Site) }
@@ -69,7 +67,7 @@ func (s *manifestsTried) Run(ctx context.Context, node *backend.Node, report Rep
 	if err != nil {
 		return err
 	}
-	k := Check{
+	k := check.Check{
 		ID: "manifests", Title: message.T("The site's own objects"), Status: check.Pass, Observed: message.F("the cluster takes %d of %d", len(objects)-len(unjudged), len(objects)),
 		Expected: message.T("the cluster takes all of them"), Source: message.T("server-side dry run"),
 	}
@@ -114,6 +112,13 @@ func objectsOf(cfg *site.Config) ([]manifests.Object, error) {
 	return objects, nil
 }
 
+var (
+	_ Skipper = (*manifestsApplied)(nil)
+	_ Planner = (*manifestsApplied)(nil)
+	_ Undoer  = (*manifestsApplied)(nil)
+	_ Reader  = (*manifestsApplied)(nil)
+)
+
 // ID names the step in the journal.
 func (*manifestsApplied) ID() string { return "manifests" }
 
@@ -121,6 +126,9 @@ func (*manifestsApplied) ID() string { return "manifests" }
 func (*manifestsApplied) Title() message.Text {
 	return message.T("Bring the site's own objects into the cluster")
 }
+
+// Reads names the objects.
+func (*manifestsApplied) Reads() []string { return (*manifestsTried)(nil).Reads() }
 
 // Skip applies where the site brings none, and no earlier landing did.
 func (s *manifestsApplied) Skip() message.Text {
