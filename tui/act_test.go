@@ -83,8 +83,8 @@ func TestActEnds(t *testing.T) {
 	over(b, "eno1", &problem.Problem{
 		Code: "NET-LED", Summary: message.T("The driver of eno1 cannot blink its LED."), Fix: message.T("Find the port by its MAC on the sticker."),
 	})
-	b.shows("! The driver of eno1 cannot blink its LED. Find the port by")
-	b.shows("its MAC on the sticker.")
+	b.shows("! The driver of eno1 cannot blink its LED. Find the port by its")
+	b.shows("MAC on the sticker.")
 	b.golden("act-failed")
 	b.press("tab")
 	if strings.Contains(b.screen(), "its LED") {

@@ -162,7 +162,7 @@ func TestPlainAdvanced(t *testing.T) {
 	f.snap = short
 	p, done := startPlain(t, f)
 	p.after(t, "Type control to take control:", "control")
-	for _, prompt := range []string{"Cluster name [sno-042]:", "Base domain []:", "Pull secret []:", "API certificate []:", "Network port [eno1]:", "Address by DHCP [true]:"} {
+	for _, prompt := range []string{"Cluster name [sno-042]:", "Base domain []:", "Pull secret []:", "API certificate []:", "Network port [eno1]:", "IPv4 method [dhcp]:"} {
 		answer := ""
 		if prompt == "Base domain []:" {
 			answer = "example.com"

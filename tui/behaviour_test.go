@@ -94,11 +94,11 @@ func TestTypingQ(t *testing.T) {
 func TestBackKeepsValues(t *testing.T) {
 	b := newBench(t, 80, 24)
 	b.press("c", "ctrl+u", "'store0042", "tab", "'example.com", "tab", "tab", "tab", "enter")
-	b.press("right", "tab", "n", "tab", "c")
+	b.press("right", "tab", "left", "tab", "c")
 	b.shows("To start, type")
 	b.press("b")
 	b.shows("eno2, no link")
-	b.shows("( ) yes  (*) no")
+	b.shows("< static >")
 	b.press("b")
 	b.shows("store0042")
 	b.shows("[example.com")

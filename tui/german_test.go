@@ -214,7 +214,7 @@ func TestPlainInGerman(t *testing.T) {
 	p.after(t, "Pull-Secret []:", "")
 	p.after(t, "API-Zertifikat []:", "")
 	p.after(t, "Netzwerkanschluss [eno1]:", "2")
-	p.after(t, "[true]:", "")
+	p.after(t, "[dhcp]:", "")
 	p.printed(t, "Was die Benutzer des Clusters merken")
 	p.after(t, "Zum Starten sno-042 oder store1 eintippen; zum Aendern einer Antwort zurueck:", "sno-042")
 	f.did(t, session.Start)

@@ -10,7 +10,7 @@ import (
 // germanData are the examples of the scenes, which no catalogue has, as they would be in German. What is a name or an address stays.
 var germanData = map[string]string{
 	"The domain of the site. The cluster answers at api.NAME.DOMAIN and *.apps.NAME.DOMAIN.": "Die Domain des Standorts. Der Cluster antwortet unter api.NAME.DOMAIN und *.apps.NAME.DOMAIN.",
-	"eno1, 10 Gbit/s, link": "eno1, 10 Gbit/s, Link", "eno2, no link": "eno2, kein Link", "Address by DHCP": "Adresse per DHCP",
+	"eno1, 10 Gbit/s, link": "eno1, 10 Gbit/s, Link", "eno2, no link": "eno2, kein Link",
 	"Processors": "Prozessoren", "16 threads": "16 Threads", "at least 8": "mindestens 8", "Memory": "Arbeitsspeicher",
 	"at least 16 GiB": "mindestens 16 GiB", "Disk for the system": "Systemplatte", "at least 120 GB": "mindestens 120 GB",
 	"Network cable": "Netzwerkkabel", "2 of 2 with a cable": "2 von 2 mit Kabel", "at least 1": "mindestens 1",

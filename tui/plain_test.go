@@ -100,7 +100,7 @@ func TestPlain(t *testing.T) {
 	p.after(t, "", "-----END X-----")
 	p.after(t, "", ".")
 	p.after(t, "Network port [eno1]:", "2")
-	p.after(t, "Address by DHCP [true]:", "")
+	p.after(t, "IPv4 method [dhcp]:", "")
 	p.after(t, "To start, type sno-042 or store1", "")
 	p.after(t, "To start, type", "sno-042")
 	f.did(t, session.Start)

@@ -39,7 +39,7 @@ func TestPlainTellsWhatDoesNotFitTogether(t *testing.T) {
 	p.after(t, goesOn, "back")
 	p.after(t, "Base domain [example.com]:", "back")
 	p.after(t, "Cluster name [sno-042]:", "better")
-	page("Base domain", "Pull secret", "API certificate", "Network port", "Address by DHCP") // held once
+	page("Base domain", "Pull secret", "API certificate", "Network port", "IPv4 method") // held once
 	p.after(t, "To start, type", "back")
 	p.after(t, "Cluster name [better]:", "good")
 	page("Base domain", "Pull secret", "API certificate")
@@ -48,7 +48,7 @@ func TestPlainTellsWhatDoesNotFitTogether(t *testing.T) {
 	p.after(t, "Pull secret []:", "back")
 	p.after(t, "Base domain [example.com]:", "back")
 	p.after(t, "Cluster name [good]:", "bad") // the same words as before: told already
-	page("Base domain", "Pull secret", "API certificate", "Network port", "Address by DHCP")
+	page("Base domain", "Pull secret", "API certificate", "Network port", "IPv4 method")
 	p.printed(t, "To start, type")
 }
 
@@ -82,7 +82,7 @@ func TestPlainTellsWhatFailed(t *testing.T) {
 			p.after(t, "Pull secret []:", "")
 			p.after(t, "API certificate []:", "")
 			p.after(t, "Network port [eno1]:", "")
-			p.after(t, "Address by DHCP [true]:", "")
+			p.after(t, "IPv4 method [dhcp]:", "")
 			p.printed(t, "FAIL  Processors")
 			f.change(func(s *view.Snapshot) { at(s, "network-settings").Checks = nil })
 			p.after(t, goesOn, "look") // nothing fails any more

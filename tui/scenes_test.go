@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -15,9 +16,15 @@ import (
 	"touchdown/steps/view"
 )
 
-// noField is the one field here that the site config has not: a yes or no for the tests of the form.
-var noField = view.Field{
-	Path: "spec.dhcp", Kind: steps.YesNo, Label: message.T("Address by DHCP"), Visible: true, Help: message.T("Whether the site gives the address."), Value: "true", Source: "default",
+// askedFor is a step of the site's list with the fields at some paths, before anything was typed.
+func askedFor(id string, paths ...string) view.Step {
+	list := collected(site.New())
+	step := *at(&list, id)
+	step.Status, step.Fields = "", slices.DeleteFunc(step.Fields, func(f view.Field) bool { return !slices.Contains(paths, f.Path) })
+	if len(step.Fields) != len(paths) {
+		panic(fmt.Sprintf("the step %s does not ask for all of %q", id, paths))
+	}
+	return step
 }
 
 // collectingSnapshot is a short list of the site's steps and fields, to press keys in. TestShortList holds it to the real one.
@@ -28,7 +35,7 @@ func collectingSnapshot() view.Snapshot {
 		c.Source = message.Data("Red Hat, minimum for one node")
 		return c
 	}
-	return view.Snapshot{
+	s := view.Snapshot{
 		Seq: 7, Version: "1.0", Hostname: "sno-042.factory.example", Serial: "7XK2Q13", Life: "armed",
 		State: view.Collecting, Now: epoch,
 		Stages: []view.Stage{
@@ -44,35 +51,10 @@ func collectingSnapshot() view.Snapshot {
 				},
 			}}},
 			{ID: "site", Title: message.T("Names and credentials"), Steps: []view.Step{
-				{ID: "names", Title: message.T("Choose the cluster's name"), Fields: []view.Field{
-					{
-						Path: "spec.clusterName", Kind: steps.Text, Label: message.T("Cluster name"), Example: "store0042", Visible: true,
-						Help: message.T("The first part of the cluster's address. Ask the one who runs the site's DNS."), Value: "sno-042", Found: "sno-042", Source: "found",
-					},
-					{
-						Path: "spec.baseDomain", Kind: steps.Text, Label: message.T("Base domain"), Example: "example.com", Visible: true,
-						Help: message.T("The domain of the site. The cluster answers at api.NAME.DOMAIN and *.apps.NAME.DOMAIN."),
-					},
-				}, Checks: []check.Check{verdict("names-now", "What the cluster is called now", "pass", "factory.example", "", "")}},
-				{ID: "credentials", Title: message.T("Add the site's certificates and credentials"), Fields: []view.Field{
-					{
-						Path: "spec.pullSecret", Kind: steps.Secret, Label: message.T("Pull secret"), Optional: true, Visible: true,
-						Help: message.T("The credentials for the site's own image registry, as one line of JSON."),
-					},
-					{
-						Path: "spec.apiCert.cert", Kind: steps.PEM, Label: message.T("API certificate"), Optional: true, Visible: true,
-						Help: message.T("A certificate of the site for api.NAME.DOMAIN."),
-					},
-				}},
+				askedFor("names", "spec.clusterName", "spec.baseDomain"),
+				askedFor("credentials", "spec.pullSecret", "spec.apiCert.cert"),
 			}},
-			{ID: "network", Title: message.T("Network"), Steps: []view.Step{{ID: "network-settings", Title: message.T("Choose the network"), Fields: []view.Field{
-				{
-					Path: "spec.network.interface", Kind: steps.Pick, Label: message.T("Network port"), Visible: true, Help: message.T("The socket that the site's cable is in."), Value: "eno1", Found: "eno1", Source: "found",
-					Act:     &steps.Act{Label: message.T("Blink LED"), Doing: message.T("its LED blinks for 10 seconds")},
-					Choices: []steps.Choice{{Value: "eno1", Label: message.T("eno1, 10 Gbit/s, link")}, {Value: "eno2", Label: message.T("eno2, no link")}},
-				},
-				noField,
-			}}}},
+			{ID: "network", Title: message.T("Network"), Steps: []view.Step{askedFor("network-settings", "spec.network.interface", "spec.network.ipv4.method")}},
 			{ID: "relocation", Title: message.T("Relocation"), Steps: []view.Step{
 				{ID: "pull-secret", Title: message.T("Add the site's registry credentials"), Status: view.Pending, Skip: message.T("the site brings none")},
 				{ID: "domain", Title: message.T("Move the cluster's names"), Status: view.Pending, Undo: true},
@@ -82,6 +64,14 @@ func collectingSnapshot() view.Snapshot {
 			{ID: "hand-over", Title: message.T("Hand-over"), Steps: []view.Step{{ID: "hand-over", Title: message.T("Write the hand-over report"), Status: view.Pending}}},
 		},
 	}
+	name := &at(&s, "names").Fields[0]
+	name.Value, name.Found, name.Source = "sno-042", "sno-042", "found"
+	at(&s, "names").Checks = []check.Check{verdict("names-now", "What the cluster is called now", "pass", "factory.example", "", "")}
+	port, method := &at(&s, "network-settings").Fields[0], &at(&s, "network-settings").Fields[1]
+	port.Value, port.Found, port.Source = "eno1", "eno1", "found"
+	port.Choices = []steps.Choice{{Value: "eno1", Label: message.T("eno1, 10 Gbit/s, link")}, {Value: "eno2", Label: message.T("eno2, no link")}}
+	method.Value, method.Source = "dhcp", "default"
+	return s
 }
 
 // realSite is the whole list of a site with the answers of a technician.
@@ -126,8 +116,41 @@ func TestShortList(t *testing.T) {
 			}
 		}
 		for _, f := range stageFields(stage) {
-			if there := fields[f.Path]; f.Path != noField.Path && (there.Kind != f.Kind || there.Label != f.Label) {
+			if there := fields[f.Path]; there.Kind != f.Kind || there.Label != f.Label {
 				t.Errorf("field %s is %s %q, in the list %s %q", f.Path, f.Kind, f.Label, there.Kind, there.Label)
+			}
+		}
+	}
+}
+
+// TestScenesAreOfTheLists: no scene has a step or a field that the lists of steps have not, nor a step with a field of another one.
+func TestScenesAreOfTheLists(t *testing.T) {
+	asked, known := map[string][]string{}, site.New().Paths()
+	for _, list := range [][]view.Stage{shown(steps.Site(site.New(), steps.Wiring{}), site.New()), shown(steps.Factory(site.New(), steps.Wiring{}), site.New())} {
+		for _, stage := range list {
+			for _, step := range stage.Steps {
+				asked[step.ID] = append(asked[step.ID], "")
+				for _, f := range step.Fields {
+					asked[step.ID] = append(asked[step.ID], f.Path)
+				}
+			}
+		}
+	}
+	for _, s := range append(append(scenes(), pictures()...), scene{name: "short list"}) {
+		snap := collectingSnapshot()
+		for _, edit := range s.edits {
+			edit(&snap)
+		}
+		for _, stage := range snap.Stages {
+			for _, step := range stage.Steps {
+				if asked[step.ID] == nil {
+					t.Errorf("%s: there is no step %s", s.name, step.ID)
+				}
+				for _, f := range step.Fields {
+					if !slices.Contains(asked[step.ID], f.Path) || f.Repeats == "" && !slices.Contains(known, f.Path) {
+						t.Errorf("%s: the step %s asks for no %s", s.name, step.ID, f.Path)
+					}
+				}
 			}
 		}
 	}

@@ -282,7 +282,7 @@ var sentences = map[string]string{
 	"plain.start":     "To start, type %s; to change an answer, type %s:",
 	"plain.backWord":  "back",
 	"plain.correct":   "To correct this, type %s; to go on, press Enter:",
-	"plain.waive":     "To take responsibility for a check that did not pass, type %s.",
+	"plain.waive":     "To waive a check that did not pass, type %s.",
 	"plain.waiveWord": "waive",
 	"plain.number":    "Number:",
 	"plain.noNumber":  "%s is not a choice. Type a number from 1 to %d.",

@@ -64,8 +64,8 @@ func (d *differences) both(section string, what message.Text, then, now *Invento
 
 // machine compares what a machine has one of. Other firmware and other settings warn: an update on the way stops no landing.
 func (d *differences) machine(then, now *Inventory) {
-	board := message.T("Check that this is the machine that was shipped. Accept another board with your name and a reason.")
-	setup := message.T("Put the setting in the firmware back as the factory had it, or accept it with your name and a reason.")
+	board := message.T("Check that this is the machine that was shipped. Waive the check with your name and a reason.")
+	setup := message.T("Put the setting in the firmware back as the factory had it, or waive the check with your name and a reason.")
 	update := message.T("Accept the other version with your name and a reason, or install the factory's version.")
 	cpu := func(i *Inventory) message.Text {
 		if i.CPU.Threads == 0 {

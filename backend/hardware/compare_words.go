@@ -18,7 +18,7 @@ func (p part) model() message.Text { return named(cmp.Or(p.name, p.like)) }
 func diskKind() kind {
 	return kind{
 		id: "disk", title: message.T("As shipped: disk"),
-		fix: message.T("Check that the disk is seated in its bay. Accept the difference with your name and a reason, or call the factory."),
+		fix: message.T("Check that the disk is seated in its bay. Waive the check with your name and a reason, or call the factory."),
 		gone: func(a, _ part) message.Text {
 			return message.F("The disk with serial number %s in bay %s is gone (%s)", a.serial(), a.bay(), a.model())
 		},
@@ -34,7 +34,7 @@ func diskKind() kind {
 func moduleKind() kind {
 	return kind{
 		id: "memory-module", title: message.T("As shipped: memory module"),
-		fix: message.T("Switch the machine off and check that the memory module is seated. Accept the difference with your name and a reason, or call the factory."),
+		fix: message.T("Switch the machine off and check that the memory module is seated. Waive the check with your name and a reason, or call the factory."),
 		gone: func(a, _ part) message.Text {
 			return message.F("The memory module with serial number %s in slot %s is gone (%s)", a.serial(), a.bay(), a.model())
 		},
@@ -50,7 +50,7 @@ func moduleKind() kind {
 func portKind() kind {
 	return kind{
 		id: "nic", title: message.T("As shipped: network port"),
-		fix: message.T("Check that the network card is seated. Accept the difference with your name and a reason, or call the factory."),
+		fix: message.T("Check that the network card is seated. Waive the check with your name and a reason, or call the factory."),
 		gone: func(a, _ part) message.Text {
 			return message.F("The network port with MAC %s at %s is gone", a.serial(), a.bay())
 		},
@@ -66,7 +66,7 @@ func portKind() kind {
 func cardKind() kind {
 	return kind{
 		id: "card", title: message.T("As shipped: card"),
-		fix: message.T("Switch the machine off and check that the card is seated. Accept the difference with your name and a reason, or call the factory."),
+		fix: message.T("Switch the machine off and check that the card is seated. Waive the check with your name and a reason, or call the factory."),
 		gone: func(a, _ part) message.Text {
 			return message.F("The card %s at %s is gone", a.model(), a.bay())
 		},

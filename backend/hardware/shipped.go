@@ -98,7 +98,7 @@ func (d *differences) rest(all []check.Check) check.Check {
 	}
 	c.ID = d.name("more", ids...)
 	c.Observed = message.F("%d more differences: %s", len(all), all[0].Observed)
-	c.Fix = message.F("%s (%s)", message.T("Check whether this is the machine that was shipped. If so, accept the differences with your name and a reason."), c.ID)
+	c.Fix = message.F("%s (%s)", message.T("Check whether this is the machine that was shipped. If so, waive the check with your name and a reason."), c.ID)
 	return c
 }
 

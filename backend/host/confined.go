@@ -24,6 +24,7 @@ type Confined struct {
 	Input *os.File      // its standard input
 	Order *os.File      // nil, or what else it reads, as its file 3
 	Most  int64         // bytes that it may write; with more it is killed
+	Large bool          // it is about to write nearly that much: there is room for it at once, since a buffer that grows takes three times as much
 	Time  time.Duration // how long it may run
 }
 
@@ -38,6 +39,9 @@ func (c Confined) Run(ctx context.Context) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Time)
 	defer cancel()
 	out := &limited{left: c.Most, full: cancel}
+	if c.Large {
+		out.kept.Grow(int(c.Most))
+	}
 	said := &limited{left: 4 << 10, full: func() {}}
 	done := make(chan error, 1) // nobody may be there any more
 	go func() {

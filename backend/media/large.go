@@ -8,6 +8,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"touchdown/backend/host"
@@ -23,12 +25,18 @@ const largeTime = 3 * time.Minute
 const replyWithout = 8 << 10
 
 // ReadLarge reads a file of up to most bytes in the root folder of a volume that Volumes listed, as ReadFiles reads small ones: in a process
-// that can do nothing else. It fails with a *problem.Problem. All of the file is in memory then, so that whoever judges it has what was read.
-func (w *Watcher) ReadLarge(ctx context.Context, id, name string, most int64) ([]byte, error) {
-	from, err := w.socket(id)
+// that can do nothing else. It fails with a *problem.Problem. All of the file is in memory then, so that whoever judges it has what was read;
+// once, because no more is taken than the list says that it has.
+func (w *Watcher) ReadLarge(ctx context.Context, v Volume, name string, most int64) ([]byte, error) {
+	at := slices.IndexFunc(v.Files, func(f File) bool { return strings.EqualFold(f.Path, name) })
+	if at < 0 {
+		return nil, gone(fs.ErrNotExist)
+	}
+	from, err := w.socket(v.ID)
 	if err != nil {
 		return nil, err
 	}
+	listed := min(v.Files[at].Bytes, most)
 	device, err := openWithin(w.Limits.Time, func() (*os.File, error) { return openVolume(from.path) })
 	if err != nil {
 		return nil, err
@@ -39,7 +47,7 @@ func (w *Watcher) ReadLarge(ctx context.Context, id, name string, most int64) ([
 		return nil, err
 	}
 	defer ask.Close()
-	out, err := host.Confined{Args: []string{ReaderCommand}, Input: device, Order: ask, Most: most + replyWithout, Time: largeTime}.Run(ctx)
+	out, err := host.Confined{Args: []string{ReaderCommand}, Input: device, Order: ask, Most: listed + replyWithout, Large: true, Time: largeTime}.Run(ctx)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("reading the volume: %w", context.Cause(ctx))
 	}

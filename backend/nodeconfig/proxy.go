@@ -77,7 +77,7 @@ func (p Proxy) around(list string) []string {
 	return skip
 }
 
-// described shows proxies without their passwords.
+// described shows proxies without who logs in there: a user without a password can be a token.
 func described(urls ...string) message.Text {
 	var out []message.Text
 	for _, text := range urls {
@@ -86,7 +86,10 @@ func described(urls ...string) message.Text {
 		}
 		shown := message.T("<a URL that cannot be read>")
 		if u, err := url.Parse(text); err == nil && u.Host != "" { // without a scheme all of it would pass for a path, the password too
-			shown = message.Data(u.Redacted())
+			if u.User != nil {
+				u.User = url.User("xxxxx") // as Go writes a password that it leaves out
+			}
+			shown = message.Data(u.String())
 		}
 		if !slices.Contains(out, shown) {
 			out = append(out, shown)

@@ -77,10 +77,11 @@ func usage(err error) error { return &exitError{code: exitUsage, err: err} }
 
 // execute runs a command line and returns the exit code.
 func execute(ctx context.Context, root *cobra.Command, args []string) int {
+	var unwritten error
+	root.SetOut(noting{root.OutOrStdout(), &unwritten})
 	strict(root)
 	root.SetArgs(args)
-	var unwritten error
-	cmd, err := root.ExecuteContextC(context.WithValue(ctx, outputKey{}, &unwritten))
+	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil && unwritten != nil {
 		err = fmt.Errorf("printing: %w", unwritten)
 	}

@@ -17,11 +17,8 @@ import (
 // What a command prints comes from clusters, certificates, registries and other people's documents, and leaves here: nothing
 // in it may steer the terminal that it ends up on.
 
-// outputKey is the context's key of what became of a command's output: a *error.
-type outputKey struct{}
-
 // noting writes, and notes the first error: what cannot be written, as on a full disk, is a failure of the command also where the
-// command itself could do nothing about it.
+// command itself, or cobra with its help, does nothing about it. execute puts it in front of every command's standard output.
 type noting struct {
 	io.Writer
 	unwritten *error
@@ -37,13 +34,18 @@ func (n noting) Write(p []byte) (int, error) {
 
 // printed is where a command prints.
 func printed(cmd *cobra.Command) io.Writer {
-	out := tui.Outlet(cmd.OutOrStdout())
-	if ctx := cmd.Context(); ctx != nil {
-		if unwritten, ok := ctx.Value(outputKey{}).(*error); ok {
-			return noting{out, unwritten}
-		}
+	if n, ok := cmd.OutOrStdout().(noting); ok {
+		return noting{tui.Outlet(n.Writer), n.unwritten}
 	}
-	return out
+	return tui.Outlet(cmd.OutOrStdout())
+}
+
+// goesTo is where the output of a command ends up: what can be asked whether it is a terminal.
+func goesTo(cmd *cobra.Command) io.Writer {
+	if n, ok := cmd.OutOrStdout().(noting); ok {
+		return n.Writer
+	}
+	return cmd.OutOrStdout()
 }
 
 // complaints is where a command prints what is no result.
@@ -73,7 +75,7 @@ func encode(cmd *cobra.Command, v any, indent string) error {
 
 // printDocument prints JSON that was written already.
 func printDocument(cmd *cobra.Command, document []byte) error {
-	if _, err := printed(cmd).Write(tui.Escaped(document, cmd.OutOrStdout())); err != nil {
+	if _, err := printed(cmd).Write(tui.Escaped(document, goesTo(cmd))); err != nil {
 		return fmt.Errorf("printing: %w", err)
 	}
 	return nil
@@ -92,6 +94,6 @@ func printArchive(cmd *cobra.Command, data []byte) error {
 
 // toTerminal tells whether what the command prints is seen by a person, and kept by nobody.
 func toTerminal(cmd *cobra.Command) bool {
-	f, ok := cmd.OutOrStdout().(*os.File)
+	f, ok := goesTo(cmd).(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

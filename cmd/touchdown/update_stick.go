@@ -20,7 +20,7 @@ func (u *updating) fromStick(ctx context.Context, name string, keys update.Keys)
 		return nil, err
 	}
 	u.say("There is a release on %s.", v.Name)
-	return update.From(v.Name, keys, func(file string, most int64) ([]byte, error) { return w.ReadLarge(ctx, v.ID, file, most) })
+	return update.From(v.Name, keys, func(file string, most int64) ([]byte, error) { return w.ReadLarge(ctx, *v, file, most) })
 }
 
 // releaseOn is the only volume with the files of a release, of those whose device has the name, if there is one.

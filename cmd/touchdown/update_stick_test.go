@@ -17,22 +17,7 @@ import (
 // TestUpdateFromAStick: `media write --release` makes a stick that `update --from-stick` takes, and so does a stick with FAT that has the same
 // files. What is wrong with a stick is told, and installs nothing.
 func TestUpdateFromAStick(t *testing.T) {
-	dir, root := t.TempDir(), t.TempDir()
-	in := func(name string) string { return filepath.Join(dir, name) }
-	run := func(args ...string) (int, string) {
-		t.Helper()
-		var said bytes.Buffer
-		command := newRoot(hooks{root: root})
-		command.SetOut(&said)
-		command.SetErr(&said)
-		code := execute(t.Context(), command, args)
-		return code, said.String()
-	}
-	for _, line := range [][]string{{"media", "keygen", in("site")}, {"media", "keygen", "--release", in("release")}} {
-		if code, said := run(line...); code != exitOK {
-			t.Fatalf("%v: %d\n%s", line, code, said)
-		}
-	}
+	root, in, run := keyed(t)
 	machine := host.Open(host.Options{Root: root})
 	lay := func(key string, keys func([]byte) (bool, error)) {
 		t.Helper()
@@ -122,6 +107,32 @@ func TestUpdateFromAStick(t *testing.T) {
 	}
 }
 
+// TestALargeFileIsInMemoryOnce: what a release is read into has room for its file and the reader's reply, and not for twice as much.
+func TestALargeFileIsInMemoryOnce(t *testing.T) {
+	root := t.TempDir()
+	w := media.NewWatcher(host.Open(host.Options{Root: root}))
+	program := bytes.Repeat([]byte("touchdown"), 150_000) // more than a power of two, which a growing buffer would pass
+	image, err := media.MakeRelease(map[string][]byte{"touchdown": program})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stick.Plug(t, root, "sdb", append(image.Head, make([]byte, image.Size-int64(len(image.Head)))...))
+	all, err := w.Volumes(t.Context())
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	data, err := w.ReadLarge(t.Context(), all[0], "touchdown", 128<<20)
+	if err != nil || !bytes.Equal(data, program) {
+		t.Fatalf("%d bytes, %v", len(data), err)
+	}
+	if most := len(program) + 64<<10; cap(data) > most {
+		t.Errorf("%d bytes are in %d bytes of memory", len(data), cap(data))
+	}
+	if _, err := w.ReadLarge(t.Context(), all[0], "other", 128<<20); err == nil || !strings.Contains(err.Error(), "MED-AWAY") {
+		t.Errorf("a file that was not listed: %v", err)
+	}
+}
+
 // TestAnotherStickAfterTheLook: a volume is read under the name that it had when it was listed, and not what came into its socket since.
 func TestAnotherStickAfterTheLook(t *testing.T) {
 	root := t.TempDir()
@@ -131,12 +142,12 @@ func TestAnotherStickAfterTheLook(t *testing.T) {
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	if data, err := w.ReadLarge(t.Context(), all[0].ID, "touchdown", 3); err != nil || string(data) != "one" {
+	if data, err := w.ReadLarge(t.Context(), all[0], "touchdown", 3); err != nil || string(data) != "one" {
 		t.Errorf("%q, %v", data, err)
 	}
 	stick.Pull(t, root, "sdb")
 	stick.Plug(t, root, "sdb", append(stick.Volume(t, "touchdown", []byte("two")), make([]byte, 512)...))
-	if data, err := w.ReadLarge(t.Context(), all[0].ID, "touchdown", 3); err == nil || !strings.Contains(err.Error(), "MED-AWAY") {
+	if data, err := w.ReadLarge(t.Context(), all[0], "touchdown", 3); err == nil || !strings.Contains(err.Error(), "MED-AWAY") {
 		t.Errorf("another stick: %q, %v", data, err)
 	}
 }

@@ -43,12 +43,13 @@ func signRelease(t *testing.T, keyFile string) string {
 	return dir
 }
 
-// TestAKeyForMediaBringsNoProgram: keys of both kinds, each in the place of the other, at every command that takes one; and a release that
-// a key for media has signed, on a node that trusts that key.
-func TestAKeyForMediaBringsNoProgram(t *testing.T) {
-	dir, root := t.TempDir(), t.TempDir()
-	in := func(name string) string { return filepath.Join(dir, name) }
-	run := func(args ...string) (int, string) {
+// keyed runs commands on a machine that is a folder, and has made a key for media and one for releases: in tells the file of each.
+func keyed(t *testing.T) (root string, in func(string) string, run func(...string) (int, string)) {
+	t.Helper()
+	dir := t.TempDir()
+	root = t.TempDir()
+	in = func(name string) string { return filepath.Join(dir, name) }
+	run = func(args ...string) (int, string) {
 		t.Helper()
 		var said bytes.Buffer
 		command := newRoot(hooks{root: root})
@@ -62,6 +63,13 @@ func TestAKeyForMediaBringsNoProgram(t *testing.T) {
 			t.Fatalf("%v: %d\n%s", line, code, said)
 		}
 	}
+	return root, in, run
+}
+
+// TestAKeyForMediaBringsNoProgram: keys of both kinds, each in the place of the other, at every command that takes one; and a release that
+// a key for media has signed, on a node that trusts that key.
+func TestAKeyForMediaBringsNoProgram(t *testing.T) {
+	root, in, run := keyed(t)
 	public, err := os.ReadFile(in("site.pub"))
 	if err != nil {
 		t.Fatal(err)

@@ -7,10 +7,13 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // wrapArgs makes wrong arguments, and flags that do not go together, usage errors in every command.
 func wrapArgs(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(takesOne)
+	cmd.PersistentFlags().VisitAll(takesOne)
 	pre := cmd.PreRunE
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error { // cobra's own look at groups of flags comes after it
 		if err := cmd.ValidateFlagGroups(); err != nil {
@@ -102,11 +105,48 @@ func strict(root *cobra.Command) {
 	}
 }
 
+// takesOne has a flag with one value refuse a second one: pflag would take the last, and say nothing about the others.
+func takesOne(flag *pflag.Flag) {
+	switch flag.Value.(type) {
+	case *single, pflag.SliceValue:
+	default:
+		flag.Value = &single{Value: flag.Value, name: flag.Name}
+		if flag.DefValue == "0s" {
+			flag.DefValue = "0" // for the help, which knows no zero of a duration behind another type
+		}
+	}
+}
+
+// single is the value of such a flag. The same value twice is no mistake.
+type single struct {
+	pflag.Value
+	name  string
+	given *string
+}
+
+func (s *single) Set(value string) error {
+	if s.given != nil && *s.given != value {
+		return twiceError(s.name)
+	}
+	s.given = &value
+	return s.Value.Set(value)
+}
+
+// twiceError is about the flag of this name. It tells no value: an address can have a password.
+type twiceError string
+
+func (flag twiceError) Error() string {
+	return fmt.Sprintf("--%s takes one value, and is given more than once with different ones", string(flag))
+}
+
 // parsed are Go's own words about a number.
 var parsed = regexp.MustCompile(`: (strconv\.\w+: parsing .*: |time: )`)
 
 // wrongFlag is an error about a flag, in words for people, with where the flags stand.
 func wrongFlag(cmd *cobra.Command, err error) error {
+	if twice, ok := errors.AsType[twiceError](err); ok {
+		return usage(twice)
+	}
 	text := parsed.ReplaceAllString(err.Error(), ": ")
 	if strings.HasPrefix(text, "unknown") {
 		text += fmt.Sprintf("; %q lists the flags", cmd.CommandPath()+" --help")

@@ -127,7 +127,7 @@ func asFault(err error) *Error {
 }
 
 // shown quotes a value that is no secret for a message. A secret that was typed into the wrong field is left out.
-func shown(value string) string { return quoted(withoutLogin(value)) }
+func shown(value string) string { return quoted(withoutSecrets(value)) }
 
 // quoted shortens and quotes a value. Quoting makes invisible characters visible.
 func quoted(value string) string {
@@ -138,15 +138,27 @@ func quoted(value string) string {
 	return fmt.Sprintf("%+q", value)
 }
 
-// withoutLogin leaves out what a value has in front of an @, which in a URL or the name of a registry is a user and a password,
-// and all of a pull secret or a private key. The @ in front of a digest stays.
-func withoutLogin(value string) string {
+// withoutSecrets leaves out what a value has in front of an @, which in a URL or the name of a registry is a user and a password, what
+// it has behind a ?, which can be a token or a signature, and all of a pull secret or a private key. The @ in front of a digest stays, and
+// a path does: it is the name of a repository or a page, without which nobody finds the mistake.
+func withoutSecrets(value string) string {
 	if strings.Contains(value, `"auth`) || holdsPrivateKey(value) {
 		return "..."
 	}
 	at := strings.LastIndex(value, "@")
 	if digest := strings.HasPrefix(value[at+1:], "sha256:") || strings.HasPrefix(value[at+1:], "sha512:"); digest {
 		at = strings.LastIndex(value[:at], "@")
+	}
+	behind := "?"
+	if strings.Contains(value, "://") {
+		behind = "?#"
+	}
+	query := strings.IndexAny(value, behind)
+	switch {
+	case query >= 0 && query < at: // which of the two the @ belongs to is not known
+		return "..."
+	case query >= 0 && query < len(value)-1:
+		value = value[:query+1] + "..."
 	}
 	if at < 0 {
 		return value

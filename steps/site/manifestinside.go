@@ -13,24 +13,35 @@ import (
 // everyone are groups that pods of the cluster's own components are in.
 var everyone = []string{"system:authenticated", "system:serviceaccounts", "system:unauthenticated"}
 
-// takesOver tells whether SecurityContextConstraints come before those that the cluster's own pods have run with. Of all that a pod's account
-// may use, the one with the highest priority is tried first, and an account that may do anything may use each (openshift/apiserver-library-go
-// pkg/securitycontextconstraints/util/sort/bypriority.go, sccmatching/matcher.go); of the cluster's own, anyuid alone has one.
-func takesOver(m Manifest) bool {
+// comesFirst tells whether SecurityContextConstraints have a priority. Of all that a pod's account may use, the one with the highest is tried
+// first and sets what the pod leaves open, such as its user. Their users and groups bound that for no account that may do anything, which
+// many operators of the cluster are: it may use each. Their pods that name none of their own would run with it, if they start at all; of
+// the cluster's own, anyuid alone has a priority (openshift/apiserver-library-go a8019f39f, pkg/securitycontextconstraints:
+// util/sort/bypriority.go, sccmatching/matcher.go, sccmatching/provider.go).
+func comesFirst(m Manifest) bool {
 	switch priority := m["priority"].(type) {
 	case nil:
+		return false
 	case int64:
-		if priority > 0 {
-			return true
-		}
-	default:
-		return true
+		return priority > 0
 	}
-	groups, _ := m["groups"].([]any)
-	return slices.ContainsFunc(groups, func(group any) bool {
+	return true
+}
+
+// takesOver tells whether SecurityContextConstraints are for accounts of the cluster's own pods.
+func takesOver(m Manifest) bool {
+	own := func(namespace string) bool {
+		return isOneOf(namespace, deniedNamespaces) || isOneOf(namespace, watched)
+	}
+	return slices.ContainsFunc(list(m["groups"]), func(group any) bool {
 		name, _ := group.(string)
 		namespace, all := strings.CutPrefix(name, "system:serviceaccounts:")
-		return slices.Contains(everyone, name) || all && (isOneOf(namespace, deniedNamespaces) || isOneOf(namespace, watched))
+		return slices.Contains(everyone, name) || all && own(namespace)
+	}) || slices.ContainsFunc(list(m["users"]), func(user any) bool {
+		name, _ := user.(string)
+		account, is := strings.CutPrefix(name, "system:serviceaccount:")
+		namespace, _, _ := strings.Cut(account, ":")
+		return is && own(namespace)
 	})
 }
 

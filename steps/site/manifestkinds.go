@@ -24,6 +24,8 @@ var (
 	deniedCut     = message.T("it can cut the cluster's own components off from each other")
 	deniedStart   = message.T("it can keep the cluster's own pods from starting again")
 	deniedLogin   = message.T("it replaces the way to log in that the landing hands over")
+	deniedRights  = message.T("it gives all rights to everyone who reaches the cluster, logs in there or runs in it")
+	deniedFirst   = message.T("with a priority it comes before the cluster's own for each account that has all rights, as operators of the cluster have, whomever it is for")
 )
 
 // deniedKinds are groups and kinds ("" stands for all of a group) that would take the node or the cluster out of the landing's hands.
@@ -79,6 +81,14 @@ var deniedNamespaces = []string{
 	"openshift-network-*", "openshift-oauth-apiserver", "openshift-ovn-kubernetes", "openshift-service-ca*",
 }
 
+// instead is what to do about an object that is refused.
+func instead(why message.Text) message.Text {
+	if why == deniedFirst {
+		return message.T("leave its priority out, and have the pods that need it name it in their annotation openshift.io/required-scc")
+	}
+	return message.T("remove it")
+}
+
 // denied tells why an object is not applied.
 func denied(m Manifest) (message.Text, bool) {
 	group, _, grouped := strings.Cut(m.APIVersion(), "/")
@@ -103,8 +113,12 @@ func denied(m Manifest) (message.Text, bool) {
 		return deniedChanges, true
 	case group == "admissionregistration.k8s.io" && holdsUp(m):
 		return deniedWebhook, true
+	case group == "security.openshift.io" && comesFirst(m):
+		return deniedFirst, true
 	case group == "security.openshift.io" && takesOver(m):
 		return deniedStart, true
+	case bound(m) == clusterAdmin:
+		return deniedRights, true
 	case group == "compliance.openshift.io" && remedies(m):
 		return deniedReboot, true
 	}

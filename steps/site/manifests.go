@@ -103,6 +103,9 @@ func objectsIn(files []ManifestFile) ([]Manifest, *Error) {
 	if len(found.all) == 0 {
 		return nil, fault(message.T("write Kubernetes objects, with --- between them, or leave it out"), message.T("has no object in it"))
 	}
+	if m := opening(found.all); m != nil {
+		return nil, fault(message.T("remove it"), message.F("has %s %s, and %s", m.Kind(), m.Name(), deniedRights))
+	}
 	return found.all, nil
 }
 
@@ -189,10 +192,10 @@ func refusedManifest(m Manifest) *Error {
 		}
 	}
 	if why, is := denied(m); is {
-		return fault(message.T("remove it"), message.F("has %s %s, and %s", m.Kind(), m.Name(), why))
+		return fault(instead(why), message.F("has %s %s, and %s", m.Kind(), m.Name(), why))
 	}
 	if kind, why, is := inside(map[string]any(m), false); is {
-		return fault(message.T("remove it"), message.F("has %s %s with %s in it, and %s", m.Kind(), m.Name(), kind, why))
+		return fault(instead(why), message.F("has %s %s with %s in it, and %s", m.Kind(), m.Name(), kind, why))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package site_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -9,14 +10,18 @@ import (
 )
 
 // TestEverySiteCanBeWritten: what a site lacks is no mistake in its document, and neither is an address that only the network
-// itself can tell to be wrong.
+// itself can tell to be wrong. A registry by a name that nobody there looks up is told.
 func TestEverySiteCanBeWritten(t *testing.T) {
 	for _, s := range matrix.All() {
 		cfg, err := site.Parse([]byte(s.Config()), "site.yaml", nil)
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", s, err, s.Config())
 		}
-		if errs, warnings := cfg.Validate(time.Now()); len(errs)+len(warnings) > 0 {
+		told := 0
+		if s.Static() && s.DNS == matrix.Absent && strings.Contains(s.Mirror(), ".retail.example.com") {
+			told = 1
+		}
+		if errs, warnings := cfg.Validate(time.Now()); len(errs) > 0 || len(warnings) != told {
 			t.Errorf("%s: %v %v\n%s", s, errs, warnings, s.Config())
 		}
 	}

@@ -56,7 +56,7 @@ func desiredState(root *yaml.Node) *Error {
 		if clusterOwned(name.Value) {
 			return fault(message.T("describe the physical port; the cluster makes its bridge again at every boot"), message.F("describes %s, which belongs to the cluster itself, in its line %s", shown(name.Value), lineNumber(name)))
 		}
-		automatic = automatic || asks(child(port, "ipv4"), "dhcp") || asks(child(port, "ipv6"), "dhcp") || asks(child(port, "ipv6"), "autoconf")
+		automatic = automatic || asksFor(port)
 	}
 	if f := resolver(root); f != nil {
 		return f
@@ -138,6 +138,11 @@ func reaches(root *yaml.Node, automatic bool) *Error {
 		return fault(message.T("add it below routes.config: destination 0.0.0.0/0 or ::/0"), message.T("has no default route, no interface that gets one by DHCP, and not one interface alone with an address"))
 	}
 	return nil
+}
+
+// asksFor tells whether an interface asks the site for an address.
+func asksFor(port *yaml.Node) bool {
+	return asks(child(port, "ipv4"), "dhcp") || asks(child(port, "ipv6"), "dhcp") || asks(child(port, "ipv6"), "autoconf")
 }
 
 func asks(family *yaml.Node, key string) bool {

@@ -26,7 +26,7 @@ type monitor struct {
 // monitorEntries say where reports and hardware faults are delivered.
 var monitorEntries = []entry{
 	{
-		Item:  Item{Path: "spec.monitor.url", Type: typeText, Meaning: "where reports and hardware faults are sent by POST; without it they are not sent", Example: "https://monitor.example.com/touchdown"},
+		Item:  Item{Path: "spec.monitor.url", Type: typeText, Meaning: "where reports and hardware faults are sent by POST; without it they are not sent; its path is shown, so a token belongs in spec.monitor.token", Example: "https://monitor.example.com/touchdown"},
 		limit: maxURL, check: monitorURL, younger: true,
 		at: func(c *Config) any { return &c.Spec.Monitor.URL },
 	},

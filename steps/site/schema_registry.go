@@ -20,14 +20,14 @@ var registryEntries = append([]entry{
 
 var mirrorEntries = []entry{
 	{
-		Item: Item{Path: "spec.imageDigestMirrors", Type: typeGroups, Meaning: "where images named by digest are pulled from (ImageDigestMirrorSet)", Example: mirrorExample},
+		Item: Item{Path: "spec.imageDigestMirrors", Type: typeGroups, Meaning: "where images named by digest are pulled from (ImageDigestMirrorSet); errors and reports show their paths, so no token belongs there", Example: mirrorExample},
 		at:   func(c *Config) any { return groupsOf[Mirror, *Mirror]{&c.Spec.ImageDigestMirrors} },
 	},
 	mirrorSource("spec.imageDigestMirrors[].source"),
 	mirrorMirrors("spec.imageDigestMirrors[].mirrors"),
 	mirrorPolicy("spec.imageDigestMirrors[].mirrorSourcePolicy"),
 	{
-		Item: Item{Path: "spec.imageTagMirrors", Type: typeGroups, Meaning: "where images named by tag are pulled from (ImageTagMirrorSet); drains the node", Example: mirrorExample},
+		Item: Item{Path: "spec.imageTagMirrors", Type: typeGroups, Meaning: "where images named by tag are pulled from (ImageTagMirrorSet); drains the node; errors and reports show their paths, so no token belongs there", Example: mirrorExample},
 		at:   func(c *Config) any { return groupsOf[Mirror, *Mirror]{&c.Spec.ImageTagMirrors} },
 	},
 	mirrorSource("spec.imageTagMirrors[].source"),

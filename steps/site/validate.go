@@ -36,6 +36,7 @@ func (c *Config) Validate(now time.Time) (errs, warnings Errors) {
 	v.credentials()
 	v.monitor()
 	judgeServers(v)
+	judgeNames(v)
 	return v.errs.sorted(), v.warnings.sorted()
 }
 

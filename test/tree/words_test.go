@@ -21,6 +21,7 @@ var banned = map[string]string{
 // phrases are banned too, where one line has them.
 var phrases = map[string]string{
 	"by itself": "automatically, or alone", "by themselves": "automatically, or alone", "stays as it is": "stays unchanged",
+	"accept the difference": "waive the check", "accept it with your name": "waive the check", "accept another board": "waive the check",
 	"is waited for": "what waits for it", "are waited for": "what waits for them",
 }
 

@@ -1,0 +1,72 @@
+package site
+
+import (
+	"slices"
+	"strings"
+)
+
+// rightsGroups are the API groups of roles and bindings; OpenShift's own is the older one, and leads to the other.
+var rightsGroups = []string{"rbac.authorization.k8s.io", "authorization.openshift.io"}
+
+// anybody are groups and a user that everyone is who reaches the cluster, logs in there or runs in it. All accounts of one namespace are
+// others' business.
+var anybody = []string{"system:anonymous", "system:authenticated", "system:authenticated:oauth", "system:serviceaccounts", "system:unauthenticated"}
+
+// bound is the role of a binding that has anybody among its subjects, as roleID writes it; "" for every other object.
+func bound(m Manifest) string {
+	if group, _, _ := strings.Cut(m.APIVersion(), "/"); !slices.Contains(rightsGroups, group) || m.Kind() != "ClusterRoleBinding" && m.Kind() != "RoleBinding" {
+		return ""
+	}
+	names := append(list(m["groupNames"]), list(m["userNames"])...) // of authorization.openshift.io
+	for _, subject := range list(m["subjects"]) {
+		if s, _ := subject.(map[string]any); s["kind"] != "ServiceAccount" {
+			names = append(names, s["name"])
+		}
+	}
+	if !slices.ContainsFunc(names, func(name any) bool {
+		text, _ := name.(string)
+		return slices.Contains(anybody, text)
+	}) {
+		return ""
+	}
+	role, _ := m["roleRef"].(map[string]any)
+	name, _ := role["name"].(string)
+	in := ""
+	if role["kind"] == "Role" {
+		in = m.Namespace()
+	}
+	return roleID(in, name)
+}
+
+// roleID names a role: one of the cluster where it lies in no namespace.
+func roleID(namespace, name string) string { return namespace + "/" + name }
+
+// clusterAdmin is the role of the cluster's own that may do everything.
+var clusterAdmin = roleID("", "cluster-admin")
+
+// opening is the binding among objects that gives anybody a role that is among them too, and may do everything; nil: none does.
+func opening(all []Manifest) Manifest {
+	mighty := map[string]bool{clusterAdmin: true}
+	for _, m := range all {
+		if group, _, _ := strings.Cut(m.APIVersion(), "/"); slices.Contains(rightsGroups, group) && slices.ContainsFunc(list(m["rules"]), everything) {
+			mighty[roleID(m.Namespace(), m.Name())] = true
+		}
+	}
+	for _, m := range all {
+		if mighty[bound(m)] {
+			return m
+		}
+	}
+	return nil
+}
+
+// everything tells whether a rule of a role allows all that can be done to all that there is.
+func everything(rule any) bool {
+	r, _ := rule.(map[string]any)
+	return slices.Contains(list(r["verbs"]), any("*")) && slices.Contains(list(r["resources"]), any("*"))
+}
+
+func list(value any) []any {
+	items, _ := value.([]any)
+	return items
+}
