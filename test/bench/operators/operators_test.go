@@ -116,7 +116,8 @@ type difference struct {
 
 // result is what is left in .cache/bench/real-operators.json.
 type result struct {
-	Ran         []partRan         `json:"ran"`      // every real part of this run
+	Ran         []partRan         `json:"ran"` // every real part of this run
+	NotRun      map[string]string `json:"notRun"`
 	Compared    []string          `json:"compared"` // those in the move that is compared with the stand-ins
 	Differences []difference      `json:"differences"`
 	Real        map[string]string `json:"real"`
