@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,6 +26,9 @@ func TestPodsAnswerOnALease(t *testing.T) {
 	ctx := wait.Within(t, 6*time.Minute)
 	if _, err := l.Await(ctx, "the armed node's form", func(s *landing.Status) bool { return s.State == "collecting" }); err != nil {
 		t.Fatal(err)
+	}
+	if err := lanAsks(ctx, l); err != nil { // as the installer leaves it
+		t.Errorf("before the landing the LAN cannot ask the node's name server, and the look after it would prove nothing: %v", err)
 	}
 	if out, code, err := l.Apply(ctx, config(`
     ipv4: {method: dhcp}
@@ -48,6 +54,7 @@ func TestPodsAnswerOnALease(t *testing.T) {
 			t.Errorf("the check %s: %q", id, got)
 		}
 	}
+	answersNobodyElse(ctx, t, l)
 	// What there was without the scripts that keep the order: the lease behind the node's own address.
 	if _, err := l.Node.Shell(ctx, "ip address delete "+site+" dev br-ex && ip address add "+site+" dev br-ex && ip route replace default via 198.51.100.1 dev br-ex src 198.51.100.10 metric 48"); err != nil {
 		t.Fatal(err)
@@ -92,6 +99,32 @@ func TestPodsAnswerOnALease(t *testing.T) {
 		}
 	}
 	daemonFindsNoDrift(ctx, t, l)
+}
+
+// answersNobodyElse asks the node's own name server, a real dnsmasq, for a new name: its answer is for the node and its pods, not for a
+// machine in the site's LAN, which could reach nothing at the address that it tells.
+func answersNobodyElse(ctx context.Context, t *testing.T, l *landing.Landing) {
+	t.Helper()
+	for _, own := range []string{"127.0.0.1", node.InternalAddress} {
+		asks := net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return l.Node.Dial(ctx, network, own+":53")
+		}}
+		if got, err := asks.LookupHost(ctx, "api."+domain); err != nil || !slices.Equal(got, []string{node.InternalAddress}) {
+			t.Errorf("the name server at %s tells the node %q: %v", own, got, err)
+		}
+	}
+	if err := lanAsks(ctx, l); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("a machine in the site's LAN asks the node's name server: %v", err)
+	}
+}
+
+// lanAsks connects to the node's name server from the site's LAN.
+func lanAsks(ctx context.Context, l *landing.Landing) error {
+	conn, err := l.Node.DialLAN(ctx, "tcp", "198.51.100.10:53")
+	if err == nil {
+		err = conn.Close()
+	}
+	return err
 }
 
 // checked is what the landing's own look at the cluster found.
