@@ -23,6 +23,7 @@ import (
 	"touchdown/backend/layout"
 	"touchdown/backend/media"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/idle"
 	"touchdown/steps/session"
 	"touchdown/steps/site"
@@ -65,7 +66,7 @@ type Options struct {
 	OfferPort uint16
 
 	// AfterEvent, when set, is called after each event of the journal is on the disk; the crash tests end the process there.
-	AfterEvent func(steps.Event)
+	AfterEvent func(event.Event)
 
 	// Notices, when set, gives sentences about the machine for every screen. It is asked with each snapshot, so it must be quick.
 	Notices func() []message.Text
@@ -141,7 +142,7 @@ func open(o Options, store *store) (*Engine, error) {
 }
 
 // newEngine makes an engine that has done nothing yet.
-func newEngine(o Options, store *store, journal *journal, events []steps.Event) *Engine {
+func newEngine(o Options, store *store, journal *journal, events []event.Event) *Engine {
 	if o.Mask == nil {
 		o.Mask = &Masker{}
 	}
@@ -206,8 +207,8 @@ func delivered(e *Engine) {
 }
 
 // emit journals an event, folds it into the job and publishes it.
-func (e *Engine) emit(event steps.Event) error {
+func (e *Engine) emit(one event.Event) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.core.recorder.emit(event)
+	return e.core.recorder.emit(one)
 }
