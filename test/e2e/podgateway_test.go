@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -48,6 +50,7 @@ func TestPodsAnswerOnALease(t *testing.T) {
 			t.Errorf("the check %s: %q", id, got)
 		}
 	}
+	answersNobodyElse(ctx, t, l)
 	// What there was without the scripts that keep the order: the lease behind the node's own address.
 	if _, err := l.Node.Shell(ctx, "ip address delete "+site+" dev br-ex && ip address add "+site+" dev br-ex && ip route replace default via 198.51.100.1 dev br-ex src 198.51.100.10 metric 48"); err != nil {
 		t.Fatal(err)
@@ -92,6 +95,32 @@ func TestPodsAnswerOnALease(t *testing.T) {
 		}
 	}
 	daemonFindsNoDrift(ctx, t, l)
+}
+
+// answersNobodyElse asks the node's own name server, a real dnsmasq, for a new name: its answer is for the node and its pods, not for a
+// machine in the site's LAN, which could reach nothing at the address that it tells.
+func answersNobodyElse(ctx context.Context, t *testing.T, l *landing.Landing) {
+	t.Helper()
+	for _, own := range []string{"127.0.0.1", node.InternalAddress} {
+		asks := net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return l.Node.Dial(ctx, network, own+":53")
+		}}
+		if got, err := asks.LookupNetIP(ctx, "ip4", "api."+domain); err != nil || len(got) != 1 || got[0].Unmap().String() != node.InternalAddress {
+			t.Errorf("the name server at %s tells the node %v: %v", own, got, err)
+		}
+	}
+	if err := lanAsks(ctx, l); !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("a machine in the site's LAN asks the node's name server: %v", err)
+	}
+}
+
+// lanAsks connects to the node's name server from the site's LAN.
+func lanAsks(ctx context.Context, l *landing.Landing) error {
+	conn, err := l.Site.Client().Dial(ctx, "tcp", "198.51.100.10:53")
+	if err == nil {
+		err = conn.Close()
+	}
+	return err
 }
 
 // checked is what the landing's own look at the cluster found.

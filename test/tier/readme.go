@@ -14,7 +14,8 @@ Written by ` + "`make golden`" + ` from the table in ` + "`tier/table.go`" + `; 
 - ` + "`make test-all`" + ` is everything: those and the rows of tier *all*. It is run before an issue is closed.
 - ` + "`make real-operators`" + ` is apart from both: it builds OpenShift's own operators at the commits of ` + "`bench/operators/operators.lock`" + `,
   out of ` + "`MIRROR=folder`" + ` with copies of their repositories or out of clones, and plays a move, its undo and hostile
-  configurations against them and against the stand-ins. ` + "`.cache/bench/real-operators.json`" + ` tells where the two differ, and why;
+  configurations against them and against the stand-ins. ` + "`.cache/bench/real-operators.json`" + ` names each real
+  part that ran, with its commit and its tests, those that did not and why, and where operators and stand-ins differ;
   ` + "`real-orders.json`" + ` beside it tells how often kube-apiserver starts in a move and in its undo, by the order of
   the writes; with ` + "`ORDERS=1`" + ` for a naive order and cluster-relocation-operator's too.
 - ` + "`make flake N=10 LOAD=4`" + ` runs CI's rows again and again, in shuffled orders, beside busy processes and a disk writer.

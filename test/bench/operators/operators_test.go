@@ -1,11 +1,8 @@
 package operators
 
 import (
-	"encoding/json"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -119,22 +116,26 @@ type difference struct {
 
 // result is what is left in .cache/bench/real-operators.json.
 type result struct {
-	Operators   []string          `json:"operators"`
+	Ran         []partRan         `json:"ran"` // every real part of this run
+	NotRun      map[string]string `json:"notRun"`
+	Compared    []string          `json:"compared"` // those in the move that is compared with the stand-ins
 	Differences []difference      `json:"differences"`
 	Real        map[string]string `json:"real"`
 	StandIns    map[string]string `json:"standIns"`
 	Seconds     int               `json:"seconds"`
 }
 
+// compared are the operators that are real in the move of TestRealOperators.
+var compared = []string{"kube-apiserver", "ingress", "console"}
+
 // TestRealOperators plays the same scenario on a cluster with real operators and on one with stand-ins, side by side. Each
 // difference has to have its reason in the table of questions, and none may be of the product's verdict.
 func TestRealOperators(t *testing.T) {
 	t.Parallel()
 	begun := time.Now()
-	names := []string{"kube-apiserver", "ingress", "console"}
 	beds := make([]*bed, 2)
 	t.Run("both", func(t *testing.T) {
-		for i, real := range [][]string{names, nil} {
+		for i, real := range [][]string{compared, nil} {
 			t.Run([]string{"real", "stand-ins"}[i], func(t *testing.T) {
 				t.Parallel()
 				b := newBed(t, real...)
@@ -146,11 +147,9 @@ func TestRealOperators(t *testing.T) {
 	if t.Failed() || beds[0] == nil || beds[1] == nil {
 		return
 	}
-	r := result{Operators: names, Real: beds[0].seen, StandIns: beds[1].seen, Seconds: int(time.Since(begun).Seconds())}
+	r := result{Compared: compared, Real: beds[0].seen, StandIns: beds[1].seen, Seconds: int(time.Since(begun).Seconds())}
 	r.Differences = compare(t, r.Real, r.StandIns)
-	text, err := json.MarshalIndent(r, "", "  ")
-	fatal(t, err)
-	fatal(t, os.WriteFile(filepath.Join("..", "..", "..", ".cache", "bench", "real-operators.json"), append(text, '\n'), 0o600))
+	fatal(t, r.write())
 	for _, d := range r.Differences {
 		fmt.Printf("%s\n  real: %s\n  stand-in: %s\n  %s\n", d.What, d.Real, d.StandIn, d.Why)
 	}

@@ -54,6 +54,7 @@ func built(t testing.TB, name string) string {
 func run(t *testing.T, b *bench.Cluster, name string, env []string, args ...string) {
 	t.Helper()
 	path := program(t, name)
+	noteRun(t, name)
 	log, err := os.Create(filepath.Join(b.Dir, "logs", name+".log"))
 	fatal(t, err)
 	hosts := hostsFile(t, b)
