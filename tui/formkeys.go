@@ -207,26 +207,22 @@ func (f *form) buttons() []button {
 			list = append(list, button{key: f.actKey(v), label: show(v.Act.Label), do: func() (screen, tea.Cmd) { return f, f.act(v, value) }})
 		}
 	}
-	if v, ok := f.takesFile(); ok && f.held {
+	if v, ok := takesFile(f.fields(), f.filed); ok && f.held {
 		list = append(list, button{key: k.files, label: t("button.files"), do: func() (screen, tea.Cmd) { return newFileList(f, v) }})
 	}
 	list = append(list, button{key: k.again, label: t("button.again"), do: func() (screen, tea.Cmd) { return f, d.lookAgain() }})
 	return append(list, common(d, f)...)
 }
 
-// takesFile is the field that the button for files is about: of those that take one, the one that was in focus last, or else the first.
+// takesFile is the field that the button for files is about: of those that take one, the last that was in focus, or else the first.
 // The list of the files names it. The button is there wherever the focus is, so that no button moves.
-func (f *form) takesFile() (view.Field, bool) {
-	var found []view.Field
-	for _, v := range f.fields() {
-		if v.Files && (v.Path == f.filed || found == nil) {
-			found = []view.Field{v}
+func takesFile(list []view.Field, last string) (found view.Field, ok bool) {
+	for _, v := range list {
+		if v.Files && (!ok || v.Path == last) {
+			found, ok = v, true
 		}
 	}
-	if found == nil {
-		return view.Field{}, false
-	}
-	return found[0], true
+	return found, ok
 }
 
 // pressChoice handles the fields that are chosen, not typed.
