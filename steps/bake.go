@@ -14,17 +14,17 @@ import (
 	"touchdown/backend/layout"
 )
 
-// BakeCheck refuses a cluster that cannot be baked and says how long the node may be stored.
-type BakeCheck struct{}
+// bakeCheck refuses a cluster that cannot be baked and says how long the node may be stored.
+type bakeCheck struct{}
 
 // ID names the step in the journal.
-func (*BakeCheck) ID() string { return "bake-check" }
+func (*bakeCheck) ID() string { return "bake-check" }
 
 // Title says what the step does.
-func (*BakeCheck) Title() message.Text { return message.T("Check the cluster") }
+func (*bakeCheck) Title() message.Text { return message.T("Check the cluster") }
 
 // Run looks only. Warnings do not stop the bake.
-func (*BakeCheck) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (*bakeCheck) Run(ctx context.Context, node *backend.Node, report Report) error {
 	checks, err := factory.Precheck(ctx, node.Host, node.Kube.WithProgress(report.Progress), node.Now())
 	for _, c := range checks {
 		report.Check(c)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 
 	"touchdown/backend"
 	"touchdown/backend/factory"
@@ -13,20 +14,20 @@ import (
 	"touchdown/backend/kubelet"
 )
 
-// BakeArm shuts the gate in front of kubelet, stops the cluster and keeps a backup of it: the next boot waits for the site.
-type BakeArm struct{}
+// bakeArm shuts the gate in front of kubelet, stops the cluster and keeps a backup of it: the next boot waits for the site.
+type bakeArm struct{}
 
-var _ Undoer = (*BakeArm)(nil)
+var _ Undoer = (*bakeArm)(nil)
 
 // ID names the step in the journal.
-func (*BakeArm) ID() string { return "bake-arm" }
+func (*bakeArm) ID() string { return "bake-arm" }
 
 // Title says what the step does.
-func (*BakeArm) Title() message.Text { return message.T("Arm the node") }
+func (*bakeArm) Title() message.Text { return message.T("Arm the node") }
 
 // Run shuts it. Nothing of the cluster runs afterwards, so that a node whose power is pulled, which is how many leave the bench
 // line, has no database that was being written; and the backup is from before storage and road.
-func (*BakeArm) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (*bakeArm) Run(ctx context.Context, node *backend.Node, report Report) error {
 	if rests(node.Host) {
 		if host.HasKubelet(node.Host) {
 			backupCheck(report, nil)
@@ -58,7 +59,7 @@ func starts(ctx context.Context, node *backend.Node, report Report) error {
 		return nil
 	}
 	if kubelet.Gated(node.Host) {
-		report.Progress(Progress{Waiting: message.T("the cluster to start once more, since its last stop was cut off")})
+		report.Progress(progress.Progress{Waiting: message.T("the cluster to start once more, since its last stop was cut off")})
 		if err := kubelet.Release(ctx, node.Host); err != nil {
 			return err
 		}
@@ -83,7 +84,7 @@ func rest(ctx context.Context, node *backend.Node, report Report) error {
 	if !host.HasKubelet(node.Host) {
 		return nil
 	}
-	report.Progress(Progress{Waiting: message.T("the kubelet and its containers to stop")})
+	report.Progress(progress.Progress{Waiting: message.T("the kubelet and its containers to stop")})
 	bounded, cancel := context.WithTimeout(ctx, restLimit)
 	defer cancel()
 	err := kubelet.Stop(bounded, node.Host)
@@ -99,7 +100,7 @@ func rest(ctx context.Context, node *backend.Node, report Report) error {
 
 // Undo opens it and starts the cluster, whose API the undo of the steps before needs. The backup is out of date from then on: it stays
 // until the cluster has shown that it starts.
-func (*BakeArm) Undo(ctx context.Context, node *backend.Node, report Report) error {
+func (*bakeArm) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	if err := kubelet.Keep(ctx, node.Host); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/backend/problem"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -59,7 +60,7 @@ func (s *burnIn) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 // of them; one that is over is only told, after each reboot of the list.
 func (s *burnIn) Run(ctx context.Context, node *backend.Node, report Report) error {
 	if !factory.OnLine(node.Host) {
-		return &Problem{
+		return &problem.Problem{
 			Code: "BRN-LNE", Summary: message.T("This node is not on the bench line, and only there is a burn-in allowed."),
 			Fix: message.T("Run `touchdown factory --burn-in 30m` on a node that is in the factory. Nothing was loaded."),
 		}
@@ -84,7 +85,7 @@ func (s *burnIn) Run(ctx context.Context, node *backend.Node, report Report) err
 		report.Check(c)
 	}
 	if bad := unwaived(s.ID(), checks, report); len(bad) > 0 {
-		return &Problem{
+		return &problem.Problem{
 			Code: "BRN-BAD", Summary: message.F("The burn-in found faults: %s.", message.Join(bad, ", ")),
 			Fix: message.T("Repair what the checks name and retry: the burn-in begins again. Or waive a check with your name and a reason."),
 		}
@@ -93,7 +94,7 @@ func (s *burnIn) Run(ctx context.Context, node *backend.Node, report Report) err
 }
 
 // unwaived are the titles of checks of a step that failed and for which nobody took responsibility.
-func unwaived(step string, checks []Check, report Report) (titles []message.Text) {
+func unwaived(step string, checks []check.Check, report Report) (titles []message.Text) {
 	job := report.Job()
 	for _, c := range checks {
 		if c.Status == check.Fail && !job.Waived(step, c.ID) {

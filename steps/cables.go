@@ -5,12 +5,12 @@ import (
 	"slices"
 	"time"
 
-	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/hardware"
 	"touchdown/backend/hardware/order"
 	"touchdown/backend/message"
 	"touchdown/backend/network"
+	"touchdown/backend/progress"
 )
 
 // How long a look may take until a port has a link, and until a switch has announced itself. Work that a power cut interrupted goes
@@ -21,21 +21,11 @@ const (
 	cableWait = 35 * time.Second
 )
 
-// cables compares where the cables go with the site config or the order sheet, at a site.
-func (h *Hardware) cables(ctx context.Context, node *backend.Node, i *hardware.Inventory) []Check {
-	if h.NodeNet == nil {
-		return nil
-	}
-	wiring, err := h.wiring(node)
-	switch {
-	case err != nil:
-		return []Check{spoiltSheet(err, check.Skip)}
-	case len(wiring.Ports) == 0:
-		return nil
-	}
-	ports, err := h.NodeNet.net.Ports(ctx)
+// cableChecks compare where the cables go with where they have to.
+func cableChecks(ctx context.Context, of *NodeNetwork, wiring order.Wiring, i *hardware.Inventory) []check.Check {
+	ports, err := of.net.Ports(ctx)
 	if err != nil {
-		return []Check{{ID: "wiring", Title: message.T("Cables"), Status: check.Skip, Observed: message.F("not looked at: %s", message.Detail(err))}}
+		return []check.Check{{ID: "wiring", Title: message.T("Cables"), Status: check.Skip, Observed: message.F("not looked at: %s", message.Detail(err))}}
 	}
 	var unseen []string
 	for _, d := range i.PassedOn() {
@@ -56,27 +46,10 @@ func ends(ports []network.Port) []order.Cable {
 	return seen
 }
 
-// wiring is where the cables have to go. The site config knows the site's switches; the order sheet was written before the machine
-// had a site.
-func (h *Hardware) wiring(node *backend.Node) (order.Wiring, error) {
-	if h.Site != nil && len(h.Site.Spec.Wiring) > 0 {
-		w := order.Wiring{By: message.T("site config")}
-		for _, c := range h.Site.Spec.Wiring {
-			w.Ports = append(w.Ports, order.Port(c))
-		}
-		return w, nil
-	}
-	if h.Order != nil {
-		return h.Order.Wiring(), nil
-	}
-	sheet, err := order.Kept(node.Host)
-	return sheet.Wiring(), err
-}
-
 // waitForLink looks until a port has a link and every switch has announced itself, or should have.
-func (h *Hardware) waitForLink(ctx context.Context, node *backend.Node, report Report) (*hardware.Inventory, []Check) {
-	i, checks := h.inspect(ctx, node)
-	for w := (linkWaiter{began: time.Now()}); ; i, checks = h.inspect(ctx, node) {
+func waitForLink(ctx context.Context, report Report, look func() (*hardware.Inventory, []check.Check)) (*hardware.Inventory, []check.Check) {
+	i, checks := look()
+	for w := (linkWaiter{began: time.Now()}); ; i, checks = look() {
 		what, wait := w.wants(checks, time.Now())
 		if !wait {
 			return i, checks
@@ -93,21 +66,21 @@ func (h *Hardware) waitForLink(ctx context.Context, node *backend.Node, report R
 // linkWaiter bounds the wait by what the present look waits for. A switch has its time from the first look that listened to one.
 type linkWaiter struct{ began, listened time.Time }
 
-func (w *linkWaiter) wants(checks []Check, now time.Time) (what Progress, wait bool) {
+func (w *linkWaiter) wants(checks []check.Check, now time.Time) (what progress.Progress, wait bool) {
 	listening := slices.ContainsFunc(checks, order.Listening)
 	if listening && w.listened.IsZero() {
 		w.listened = now
 	}
 	switch {
 	case slices.ContainsFunc(checks, noLink) && now.Sub(w.began) < linkWait:
-		return Progress{Waiting: message.T("a link on a network port"), Usual: 5}, true
+		return progress.Progress{Waiting: message.T("a link on a network port"), Usual: 5}, true
 	case listening && now.Sub(w.listened) < cableWait:
-		return Progress{Waiting: message.T("the switches to announce themselves"), Usual: 30}, true
+		return progress.Progress{Waiting: message.T("the switches to announce themselves"), Usual: 30}, true
 	}
-	return Progress{}, false
+	return progress.Progress{}, false
 }
 
 // noLink reports whether a link is missing that may yet come up.
-func noLink(c Check) bool {
+func noLink(c check.Check) bool {
 	return c.Status == check.Fail && c.ID == hardware.LinkCheck || order.Unlinked(c)
 }

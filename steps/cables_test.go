@@ -98,7 +98,7 @@ func TestWhoSaysWhereCablesGo(t *testing.T) {
 // not at all for what only a person can change.
 func TestLinkWaiter(t *testing.T) {
 	sheet := &order.Sheet{Ports: []order.Port{{NIC: "eno1", Switch: "sw-7", VLAN: 20}}}
-	look := func(c order.Cable) []Check {
+	look := func(c order.Cable) []check.Check {
 		c.NIC = "eno1"
 		return sheet.Wiring().Checks([]order.Cable{c}, nil)
 	}
@@ -108,10 +108,10 @@ func TestLinkWaiter(t *testing.T) {
 	wrong := look(order.Cable{Up: true, Link: true, Switch: "sw-7", VLAN: 21})
 	elsewhere := look(order.Cable{Up: true, Link: true, Switch: "sw-8"})
 	missing := sheet.Wiring().Checks(nil, nil)
-	noPort := []Check{{ID: hardware.LinkCheck, Status: check.Fail}}
+	noPort := []check.Check{{ID: hardware.LinkCheck, Status: check.Fail}}
 	for name, looks := range map[string][]struct {
 		at     int // seconds after the first look
-		checks []Check
+		checks []check.Check
 		waits  bool
 	}{
 		"no port has a link":         {{0, noPort, true}, {19, noPort, true}, {20, noPort, false}},

@@ -45,7 +45,7 @@ func (s *bakeCatalogs) Run(ctx context.Context, node *backend.Node, report Repor
 	if err != nil || len(names) == 0 {
 		return err
 	}
-	k := Check{
+	k := check.Check{
 		ID: "catalogs", Title: message.T("Default catalog sources"), Expected: message.T("off: their pods cannot start without a registry"),
 		Source: message.T("OperatorHub cluster; catalog sources managed by the marketplace operator"),
 	}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"touchdown/backend/check"
 	"touchdown/backend/factory"
 	"touchdown/steps"
 	"touchdown/test/bench"
@@ -21,7 +22,7 @@ import (
 type refusing struct {
 	*direct
 	asked int
-	check steps.Check
+	check check.Check
 }
 
 func (r *refusing) Ask(context.Context, steps.Question) (string, error) {
@@ -29,7 +30,7 @@ func (r *refusing) Ask(context.Context, steps.Question) (string, error) {
 	return "no", nil
 }
 
-func (r *refusing) Check(c steps.Check) { r.check = c }
+func (r *refusing) Check(c check.Check) { r.check = c }
 
 // TestDefaultCatalogSources: those of a freshly installed cluster are switched off, one that is switched on by name too, and are
 // all there again after unbake. A no is kept and told.
@@ -72,14 +73,14 @@ func TestDefaultCatalogSources(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if no.asked != 1 || no.check.Status != steps.Warn || !strings.Contains(no.check.Fix.String(), "factory bake") {
+	if no.asked != 1 || no.check.Status != check.Warn || !strings.Contains(no.check.Fix.String(), "factory bake") {
 		t.Errorf("asked %d times, %+v", no.asked, no.check)
 	}
 	if err := folder.forget(); err != nil {
 		t.Fatal(err)
 	}
 	kept := &refusing{direct: folder.of(step)}
-	if err := (&steps.BakeCatalogs{Keep: true}).Run(ctx, l.node, kept); err != nil || kept.asked > 0 || kept.check.Status != steps.Warn {
+	if err := (&steps.BakeCatalogs{Keep: true}).Run(ctx, l.node, kept); err != nil || kept.asked > 0 || kept.check.Status != check.Warn {
 		t.Errorf("kept: %v, asked %d times, %+v", err, kept.asked, kept.check)
 	}
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"touchdown/backend/message"
+	"touchdown/backend/problem"
+	"touchdown/backend/progress"
 
 	"touchdown/backend"
 	"touchdown/backend/certs"
@@ -85,7 +87,7 @@ func planned(own *certs.Pair, also []string, node *backend.Node) message.Text {
 	}
 	leaf, warnings, err := certs.Check(*own, nil, also, node.Now())
 	if err != nil {
-		return message.F("the site's own, which cannot be used: %s", asProblem(err).Summary)
+		return message.F("the site's own, which cannot be used: %s", problem.From(err).Summary)
 	}
 	text := message.F("the site's own, good until %s", day(leaf.NotAfter))
 	for _, w := range warnings {
@@ -106,7 +108,7 @@ func (s *siteCertificates) Run(ctx context.Context, node *backend.Node, report R
 	}
 	o := newOriginals(report)
 	for i, w := range in.wants {
-		report.Progress(Progress{Done: int64(i), Total: int64(len(in.wants)), Unit: "certificates", Waiting: message.F("the certificate for %s", w.Names[0])})
+		report.Progress(progress.Progress{Done: int64(i), Total: int64(len(in.wants)), Unit: "certificates", Waiting: message.F("the certificate for %s", w.Names[0])})
 		if w.Secret == in.kept[i] { // the owner's own Secret is never written
 			report.Say(message.F("The certificate in the secret %s stays, good until %s.", w.Secret, day(in.until[i])))
 			continue
@@ -119,7 +121,7 @@ func (s *siteCertificates) Run(ctx context.Context, node *backend.Node, report R
 			report.Say(message.F("Issued a certificate for %s, good until %s.", w.Names[0], day(got.Leaf.NotAfter)))
 		}
 	}
-	report.Progress(Progress{Done: int64(len(in.wants)), Total: int64(len(in.wants)), Unit: "certificates"})
+	report.Progress(progress.Progress{Done: int64(len(in.wants)), Total: int64(len(in.wants)), Unit: "certificates"})
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/backend/problem"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -66,7 +67,7 @@ func (s *siteClock) Inspect(ctx context.Context, node *backend.Node, report Repo
 func (s *siteClock) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	s.seen(node.Now())
 	_, v := s.judge(ctx, node)
-	changes := s.planWait(ctx, node, v)
+	changes := planWait(ctx, node, s.named(node), v)
 	if v.Ahead == 0 || v.Reject != (message.Text{}) || !host.HasKubelet(node.Host) {
 		return Plan{Changes: changes}, nil
 	}
@@ -82,7 +83,7 @@ func (s *siteClock) Plan(ctx context.Context, node *backend.Node) (Plan, error) 
 func (s *siteClock) Run(ctx context.Context, node *backend.Node, report Report) error {
 	s.seen(node.Now())
 	offsets, v := s.judge(ctx, node)
-	if err := s.noWait(ctx, node, report, v); err != nil {
+	if err := noWait(ctx, node, report, s.named(node), v); err != nil {
 		return err
 	}
 	taken, _, err := savedAt(report, "typed")
@@ -121,7 +122,7 @@ func (s *siteClock) Run(ctx context.Context, node *backend.Node, report Report) 
 
 // done keeps that the typed time was taken: set again after a restart it would be an old one.
 func (s *siteClock) done(report Report) error {
-	report.Check(Check{ID: "clock", Title: message.T("Clock"), Status: check.Pass, Observed: message.T("set to the time that was typed")})
+	report.Check(check.Check{ID: "clock", Title: message.T("Clock"), Status: check.Pass, Observed: message.T("set to the time that was typed")})
 	if err := report.Save("typed", []byte(s.Site.Spec.Time.UTC)); err != nil {
 		return fmt.Errorf("noting the typed time: %w", err)
 	}
@@ -133,7 +134,7 @@ func stillWrong(v clock.Verdict) error {
 	if v.Wrong == (message.Text{}) {
 		return nil
 	}
-	return &Problem{
+	return &problem.Problem{
 		Code:    "CLK-BAD",
 		Summary: message.F("The machine's clock is wrong: %s.", v.Wrong),
 		Fix:     message.T("Give a time server that answers, or type the time (UTC)."),
@@ -176,6 +177,14 @@ func (s *siteClock) judge(ctx context.Context, node *backend.Node) ([]clock.Offs
 	return offsets, v
 }
 
+// Undo lets a boot wait again. The time stays: nobody wants a wrong one back.
+func (*siteClock) Undo(ctx context.Context, node *backend.Node, report Report) error {
+	if _, off, err := savedAt(report, "boot-wait"); !off {
+		return err
+	}
+	return clock.BootWait(ctx, node.Host, true)
+}
+
 // named tells whether the site has a time server: one that was typed, or that came by DHCP. Those of the installation are no
 // servers of this site.
 func (s *siteClock) named(node *backend.Node) bool { return hasTimeServer(s.Site, node.Host) }
@@ -213,8 +222,8 @@ func left(m *host.Machine) time.Time {
 	return record.Baked
 }
 
-func clockCheck(offsets []clock.Offset, v clock.Verdict, named bool) Check {
-	ch := Check{
+func clockCheck(offsets []clock.Offset, v clock.Verdict, named bool) check.Check {
+	ch := check.Check{
 		ID: "clock", Title: message.T("Clock"), Status: check.Pass, Expected: message.T("within 1 s of most time servers"),
 		Source: message.T("chrony's limit for a jump (makestep); certificates are good between two times"),
 	}
@@ -257,8 +266,8 @@ func clockCheck(offsets []clock.Offset, v clock.Verdict, named bool) Check {
 }
 
 // batteryCheck compares the clock that runs while the machine is off.
-func batteryCheck(node *backend.Node) Check {
-	ch := Check{
+func batteryCheck(node *backend.Node) check.Check {
+	ch := check.Check{
 		ID: "clock-battery", Title: message.T("Battery clock"), Status: check.Pass, Expected: message.T("within 5 min of the machine's clock"),
 		Source: message.T("a good one drifts by some seconds in a day"),
 	}

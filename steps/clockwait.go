@@ -11,10 +11,10 @@ import (
 	"touchdown/backend/host"
 )
 
-// waitsInVain tells whether each boot would wait for a time server that the site does not have. A machine whose systemd cannot be asked
+// waitsInVain tells whether each boot would wait for a time server that the site does not have; named: it has one. A machine whose systemd cannot be asked
 // keeps what it does: no landing fails for three minutes of a boot.
-func (s *siteClock) waitsInVain(ctx context.Context, node *backend.Node, v clock.Verdict) bool {
-	if s.named(node) || v.From != (message.Text{}) && !v.Typed || !host.HasKubelet(node.Host) {
+func waitsInVain(ctx context.Context, node *backend.Node, named bool, v clock.Verdict) bool {
+	if named || v.From != (message.Text{}) && !v.Typed || !host.HasKubelet(node.Host) {
 		return false
 	}
 	waits, err := clock.BootWaits(ctx, node.Host)
@@ -25,16 +25,16 @@ func (s *siteClock) waitsInVain(ctx context.Context, node *backend.Node, v clock
 }
 
 // planWait tells of the wait that goes.
-func (s *siteClock) planWait(ctx context.Context, node *backend.Node, v clock.Verdict) []Change {
-	if !s.waitsInVain(ctx, node, v) {
+func planWait(ctx context.Context, node *backend.Node, named bool, v clock.Verdict) []Change {
+	if !waitsInVain(ctx, node, named, v) {
 		return nil
 	}
 	return []Change{{What: message.T("Start of the cluster at boot"), Old: message.T("waits up to 3 minutes for a time server"), New: message.T("does not wait: the site has none")}}
 }
 
 // noWait ends that wait.
-func (s *siteClock) noWait(ctx context.Context, node *backend.Node, report Report, v clock.Verdict) error {
-	if !s.waitsInVain(ctx, node, v) {
+func noWait(ctx context.Context, node *backend.Node, report Report, named bool, v clock.Verdict) error {
+	if !waitsInVain(ctx, node, named, v) {
 		return nil
 	}
 	if err := report.Save("boot-wait", []byte("on")); err != nil {
@@ -45,12 +45,4 @@ func (s *siteClock) noWait(ctx context.Context, node *backend.Node, report Repor
 	}
 	report.Say(message.T("The site has no time server, so that a boot does not wait for one any more."))
 	return nil
-}
-
-// Undo lets a boot wait again. The time stays: nobody wants a wrong one back.
-func (*siteClock) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	if _, off, err := savedAt(report, "boot-wait"); !off {
-		return err
-	}
-	return clock.BootWait(ctx, node.Host, true)
 }

@@ -12,10 +12,12 @@ import (
 	"time"
 
 	"touchdown/backend"
+	"touchdown/backend/check"
 	"touchdown/backend/domain"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube"
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 	"touchdown/backend/report"
 	"touchdown/steps"
 	"touchdown/steps/site"
@@ -27,21 +29,21 @@ type clusterReport struct {
 	mu       sync.Mutex
 	saved    map[string][]byte
 	said     []string
-	checks   map[string]steps.Check
-	progress []steps.Progress
+	checks   map[string]check.Check
+	progress []progress.Progress
 }
 
 func newReport() *clusterReport {
-	return &clusterReport{saved: map[string][]byte{}, checks: map[string]steps.Check{}}
+	return &clusterReport{saved: map[string][]byte{}, checks: map[string]check.Check{}}
 }
 
-func (r *clusterReport) Progress(p steps.Progress) {
+func (r *clusterReport) Progress(p progress.Progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.progress = append(r.progress, p)
 }
 
-func (r *clusterReport) Check(c steps.Check) {
+func (r *clusterReport) Check(c check.Check) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.checks[c.ID] = c
@@ -161,8 +163,8 @@ func (l *land) undo(t *testing.T) error {
 	return nil
 }
 
-func (l *land) checks() []steps.Check {
-	var all []steps.Check
+func (l *land) checks() []check.Check {
+	var all []check.Check
 	for _, id := range slices.Sorted(maps.Keys(l.reports)) {
 		for _, key := range slices.Sorted(maps.Keys(l.reports[id].checks)) {
 			all = append(all, l.reports[id].checks[key])

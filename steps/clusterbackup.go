@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -29,7 +30,7 @@ const mostRestores = 2
 // keepBackup makes the backup of a cluster of which nothing runs, where it has none since it was stopped. The work goes on without
 // one: it is needed only where the power fails at a bad moment.
 func keepBackup(ctx context.Context, node *backend.Node, report Report) error {
-	report.Progress(Progress{Waiting: message.T("a backup of the cluster's state")})
+	report.Progress(progress.Progress{Waiting: message.T("a backup of the cluster's state")})
 	var err error
 	if !kubelet.Restorable(node.Host) {
 		err = kubelet.Save(ctx, node.Host)
@@ -43,7 +44,7 @@ func keepBackup(ctx context.Context, node *backend.Node, report Report) error {
 
 // backupCheck tells whether there is a backup, and why there is none.
 func backupCheck(report Report, err error) {
-	c := Check{ID: "cluster-backup", Title: message.T("Backup of the cluster's state"), Status: check.Pass, Observed: message.Data(layout.ClusterBackup)}
+	c := check.Check{ID: "cluster-backup", Title: message.T("Backup of the cluster's state"), Status: check.Pass, Observed: message.Data(layout.ClusterBackup)}
 	if err != nil {
 		c.Status, c.Observed, c.Expected = check.Warn, message.Detail(err), message.F("a backup in %s", layout.ClusterBackup)
 		c.Fix = message.T("The work goes on without it. Keep the power on until the landing has ended.")
@@ -51,11 +52,11 @@ func backupCheck(report Report, err error) {
 	report.Check(c)
 }
 
-// await waits for the API. Where a loss of power has damaged the cluster's database, it offers to put the backup back.
-func (s *kubeletGate) await(ctx context.Context, node *backend.Node, report Report, wait func() error) error {
+// awaitAPI waits for the API. Where a loss of power has damaged the cluster's database, it offers to put the backup back.
+func awaitAPI(ctx context.Context, node *backend.Node, report Report, wait func() error) error {
 	for {
 		err := wait()
-		if err == nil || !s.restorable(node, report, err) {
+		if err == nil || !canRestore(node, report, err) {
 			return err
 		}
 		if full := kubelet.Room(ctx, node.Host); full != nil {
@@ -70,7 +71,7 @@ func (s *kubeletGate) await(ctx context.Context, node *backend.Node, report Repo
 		case answer != putItBack:
 			return err
 		}
-		if err := s.restore(ctx, node, report); err != nil {
+		if err := restoreBackup(ctx, node, report); err != nil {
 			return err
 		}
 	}
@@ -88,23 +89,23 @@ func restoreQuestion() Question {
 	}
 }
 
-// restorable tells whether err is a damaged database, and the backup is that of the cluster which this landing started. One that was
+// canRestore tells whether err is a damaged database, and the backup is that of the cluster which this landing started. One that was
 // in use before has none: it would take from people what they have done since.
-func (s *kubeletGate) restorable(node *backend.Node, report Report, err error) bool {
+func canRestore(node *backend.Node, report Report, err error) bool {
 	p, ok := errors.AsType[*problem.Problem](err)
 	done, noted := restores(report)
-	opened, saved := s.opened(report)
+	opened, saved := gateOpened(report)
 	return ok && p.Code == kubelet.Torn && errors.Join(noted, saved) == nil && opened && len(done) < mostRestores && kubelet.Restorable(node.Host)
 }
 
-// opened tells whether this landing opened the kubelet's gate.
-func (*kubeletGate) opened(report Report) (bool, error) {
+// gateOpened tells whether this landing opened the kubelet's gate.
+func gateOpened(report Report) (bool, error) {
 	_, opened, err := savedAt(report, "gate")
 	return opened, err
 }
 
-// restore puts the backup back and starts the cluster from it.
-func (s *kubeletGate) restore(ctx context.Context, node *backend.Node, report Report) error {
+// restoreBackup puts the backup back and starts the cluster from it.
+func restoreBackup(ctx context.Context, node *backend.Node, report Report) error {
 	done, err := restores(report)
 	if err != nil {
 		return err
@@ -112,18 +113,18 @@ func (s *kubeletGate) restore(ctx context.Context, node *backend.Node, report Re
 	if err := noteRestores(report, append(done, restoreBegun)); err != nil {
 		return err
 	}
-	return s.resume(ctx, node, report)
+	return resumeRestore(ctx, node, report)
 }
 
-// resume ends a restore that has begun, after a loss of power too.
-func (*kubeletGate) resume(ctx context.Context, node *backend.Node, report Report) error {
+// resumeRestore ends a restore that has begun, after a loss of power too.
+func resumeRestore(ctx context.Context, node *backend.Node, report Report) error {
 	done, err := restores(report)
 	last := len(done) - 1
 	if err != nil || last < 0 || done[last] == restoreDone {
 		return err
 	}
 	if done[last] == restoreBegun {
-		report.Progress(Progress{Waiting: message.T("the backup of the cluster to be put back")})
+		report.Progress(progress.Progress{Waiting: message.T("the backup of the cluster to be put back")})
 		if err := kubelet.Restore(ctx, node.Host); err != nil {
 			return fmt.Errorf("putting the backup of the cluster back: %w", err)
 		}
@@ -138,21 +139,6 @@ func (*kubeletGate) resume(ctx context.Context, node *backend.Node, report Repor
 	}
 	done[last] = restoreDone
 	return noteRestores(report, done)
-}
-
-// PrepareUndo puts the backup back where the database does not start: what the steps changed in the cluster is undone with it,
-// and without an API none of them could undo it. Where the disk has no room for it, the undo does what it can.
-func (s *kubeletGate) PrepareUndo(ctx context.Context, node *backend.Node, report Report) error {
-	if err := s.resume(ctx, node, report); err != nil {
-		return err
-	}
-	if running, _ := node.Kube.Within(formTimeout).Ready(ctx); running || kubelet.Gated(node.Host) {
-		return nil
-	}
-	if !s.restorable(node, report, kubelet.Damage(node.Host)) || kubelet.Room(ctx, node.Host) != nil {
-		return nil
-	}
-	return s.restore(ctx, node, report)
 }
 
 func restores(report Report) ([]byte, error) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"touchdown/backend"
+	"touchdown/backend/check"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/kubelet"
@@ -98,7 +99,7 @@ func TestSealedNodeRests(t *testing.T) {
 	if m.Exists(kubelet.Kept) {
 		t.Error("a backup of an earlier landing is there")
 	}
-	if m.up.Load() || !kubelet.Gated(m.Machine) || m.Content(layout.ClusterBackup+theDatabase) != "good" || m.checks["cluster-backup"].Status != steps.Pass {
+	if m.up.Load() || !kubelet.Gated(m.Machine) || m.Content(layout.ClusterBackup+theDatabase) != "good" || m.checks["cluster-backup"].Status != check.Pass {
 		t.Fatalf("the cluster runs: %v; gated: %v; the backup has %q", m.up.Load(), kubelet.Gated(m.Machine), m.Content(layout.ClusterBackup+theDatabase))
 	}
 	m.Forget()
@@ -158,7 +159,7 @@ func TestClusterThatDoesNotStopIsSealed(t *testing.T) {
 	m := newTorn(t)
 	m.On("systemctl stop kubelet.service", "", errors.New("it hangs"))
 	m.must(t, (&steps.BakeArm{}).Run(t.Context(), m.node, m))
-	if c := m.checks["cluster-backup"]; c.Status != steps.Warn || !strings.Contains(c.Observed.String(), "it hangs") {
+	if c := m.checks["cluster-backup"]; c.Status != check.Warn || !strings.Contains(c.Observed.String(), "it hangs") {
 		t.Errorf("the check is %+v", c)
 	}
 	if !kubelet.Gated(m.Machine) || m.Exists(layout.ClusterBackup) {
@@ -200,14 +201,14 @@ func TestDatabaseTornAfterTheLanding(t *testing.T) {
 	m.tear()
 	m.must(t, kubelet.Release(t.Context(), m.Machine)) // the boot after it
 	cfg := site.New()
-	var api steps.Check
+	var api check.Check
 	for _, c := range (&steps.Health{Site: cfg}).Look(t.Context(), m.node) {
 		if c.ID == "api" {
 			api = c
 		}
 	}
 	fix := api.Fix.String()
-	if api.Status != steps.Fail || !strings.Contains(api.Observed.String(), "a loss of power has damaged") || !strings.Contains(fix, kubelet.Kept) || !strings.Contains(fix, "/var/lib/etcd/member") {
+	if api.Status != check.Fail || !strings.Contains(api.Observed.String(), "a loss of power has damaged") || !strings.Contains(fix, kubelet.Kept) || !strings.Contains(fix, "/var/lib/etcd/member") {
 		t.Errorf("the look says %s: %s (%s)", api.Status, api.Observed, fix)
 	}
 

@@ -24,8 +24,8 @@ func pinLabel() message.Text { return message.T("PIN for idle consoles") }
 func namesTitle() message.Text { return message.T("Names and credentials") }
 
 // lockCheck tells whether the consoles lock when nobody uses them.
-func lockCheck(cfg *site.Config, node *backend.Node) Check {
-	c := Check{ID: idle.Check, Title: message.T("Lock of idle consoles"), Status: check.Pass, Expected: message.T("a PIN")}
+func lockCheck(cfg *site.Config, node *backend.Node) check.Check {
+	c := check.Check{ID: idle.Check, Title: message.T("Lock of idle consoles"), Status: check.Pass, Expected: message.T("a PIN")}
 	baked, bad := idle.Baked(node.Host)
 	switch {
 	case cfg.Spec.Console.PIN != "":

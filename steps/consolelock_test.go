@@ -50,7 +50,7 @@ func TestConsoleLockIsChecked(t *testing.T) {
 		if err := cfg.Set("spec.console.pin", pin); err != nil {
 			t.Fatal(err)
 		}
-		if plan, err := (&Credentials{Site: cfg}).Plan(t.Context(), n); err != nil || len(plan.Changes) != want {
+		if plan, err := (&siteCredentials{Site: cfg}).Plan(t.Context(), n); err != nil || len(plan.Changes) != want {
 			t.Errorf("the review has %d changes, want %d: %v", len(plan.Changes), want, err)
 		}
 	}
@@ -78,7 +78,7 @@ func pinField(t *testing.T, cfg *site.Config) Field {
 // TestPINAgain: it is asked for while there is a PIN that was typed, and not where a document brought it or its file was lost.
 func TestPINAgain(t *testing.T) {
 	cfg := site.New()
-	asked := func() bool { return (&Credentials{Site: cfg}).pinAgain().Visible() }
+	asked := func() bool { return (&siteCredentials{Site: cfg}).pinAgain().Visible() }
 	set := func(value, source string) {
 		t.Helper()
 		if err := cfg.SetFrom(pinPath, value, source); err != nil {

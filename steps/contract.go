@@ -6,31 +6,12 @@ package steps
 
 import (
 	"context"
-	"errors"
-
-	"touchdown/backend/message"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
-	"touchdown/backend/problem"
+	"touchdown/backend/message"
 	"touchdown/backend/progress"
 	"touchdown/backend/report"
-)
-
-// Check, Problem and Progress are the types people read, under the name by which consoles know them.
-type (
-	Check    = check.Check
-	Problem  = problem.Problem
-	Status   = check.Status
-	Progress = progress.Progress
-)
-
-// The verdicts of a Check.
-const (
-	Pass = check.Pass
-	Warn = check.Warn
-	Fail = check.Fail
-	Skip = check.Skip
 )
 
 // Step makes one aspect of the machine match the site config.
@@ -42,17 +23,6 @@ type Step interface {
 	ID() string          // key in the journal, kebab-case; frozen once released
 	Title() message.Text // imperative: "Move the cluster's names"
 	Run(ctx context.Context, node *backend.Node, report Report) error
-}
-
-// asker names what to ask for. A step without it only works.
-type asker interface{ Fields() []Field }
-
-// FieldsOf are the fields of a step, nil for one that asks for nothing.
-func FieldsOf(s Step) []Field {
-	if a, asks := s.(asker); asks {
-		return a.Fields()
-	}
-	return nil
 }
 
 // Inspector looks before anything is changed: checks, choices, suggested values. Inspect is read-only and
@@ -109,9 +79,9 @@ type Stage struct {
 // Report is how a step tells and asks. All methods may be called from several goroutines.
 type Report interface {
 	// Progress tells how far the work is and what it waits for.
-	Progress(Progress)
+	Progress(progress.Progress)
 	// Check tells a verdict; a later one with the same ID replaces it.
-	Check(Check)
+	Check(check.Check)
 	// Say tells one plain sentence worth keeping in the journal.
 	Say(text message.Text)
 	// Ask waits for an answer: a person's, the site config's policy at the deadline, or the default.
@@ -173,19 +143,9 @@ type Disturbance struct {
 	Seconds float64      `json:"seconds"` // about how long
 }
 
-// rebootError ends a Run that goes on after a reboot. It is not a failure.
-type rebootError struct{ reason message.Text }
-
-func (e *rebootError) Error() string { return "reboot needed: " + e.reason.String() }
-
-// Reboot is what Run returns when the machine must reboot before it can go on. The engine calls the same Run
+// Reboot is what Run returns when the machine must reboot before it can go on. It is not a failure: the engine calls the same Run
 // again after a different boot.
-func Reboot(reason message.Text) error { return &rebootError{reason} }
+type Reboot struct{ Reason message.Text }
 
-// RebootReason returns the reason given to Reboot, and whether err asks for one.
-func RebootReason(err error) (message.Text, bool) {
-	if e, ok := errors.AsType[*rebootError](err); ok {
-		return e.reason, true
-	}
-	return message.Text{}, false
-}
+// Error tells why.
+func (e *Reboot) Error() string { return "reboot needed: " + e.Reason.String() }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"touchdown/backend/message"
+	"touchdown/backend/problem"
 
 	"touchdown/backend"
 	"touchdown/backend/certs"
@@ -14,27 +15,27 @@ import (
 	"touchdown/steps/site/pin"
 )
 
-// Credentials asks for what a site may bring: registry credentials, certificates, a PIN for the consoles. PullSecret and Certificates
+// siteCredentials asks for what a site may bring: registry credentials, certificates, a PIN for the consoles. PullSecret and Certificates
 // put them into the cluster; the engine locks the consoles.
-type Credentials struct{ Site *site.Config }
+type siteCredentials struct{ Site *site.Config }
 
 var (
-	_ asker     = (*Credentials)(nil)
-	_ Inspector = (*Credentials)(nil)
-	_ Planner   = (*Credentials)(nil)
-	_ Reader    = (*Credentials)(nil)
+	_ asker     = (*siteCredentials)(nil)
+	_ Inspector = (*siteCredentials)(nil)
+	_ Planner   = (*siteCredentials)(nil)
+	_ Reader    = (*siteCredentials)(nil)
 )
 
 // ID names the step in the journal.
-func (*Credentials) ID() string { return "credentials" }
+func (*siteCredentials) ID() string { return "credentials" }
 
 // Title says what the step is about.
-func (*Credentials) Title() message.Text {
+func (*siteCredentials) Title() message.Text {
 	return message.T("Add the site's certificates and credentials")
 }
 
 // Fields asks for what may all stay empty.
-func (s *Credentials) Fields() []Field {
+func (s *siteCredentials) Fields() []Field {
 	api := func() bool { return s.Site.Spec.APICert.Cert != "" }
 	apps := func() bool { return s.Site.Spec.IngressCert.Cert != "" }
 	return []Field{
@@ -72,7 +73,7 @@ func (s *Credentials) Fields() []Field {
 
 // pinAgain asks once more for a PIN that was typed, which nobody saw: a typing error would lock all consoles. One of a document was
 // not typed here; where its source was lost, a new PIN is the way out.
-func (s *Credentials) pinAgain() Field {
+func (s *siteCredentials) pinAgain() Field {
 	return Field{
 		Path: "console.pinAgain", Kind: Secret, Label: message.T("PIN again"), Repeats: pinPath,
 		Help:    message.T("Type the same PIN again: a typing error would lock you out of every console. Or type a new PIN."),
@@ -87,10 +88,10 @@ func (s *Credentials) pinAgain() Field {
 }
 
 // Reads names the answers that own certificates have to fit.
-func (*Credentials) Reads() []string { return []string{"spec.clusterName", "spec.baseDomain"} }
+func (*siteCredentials) Reads() []string { return []string{"spec.clusterName", "spec.baseDomain"} }
 
 // Inspect checks own certificates against the names and the clock.
-func (s *Credentials) Inspect(ctx context.Context, node *backend.Node, report Report) error {
+func (s *siteCredentials) Inspect(ctx context.Context, node *backend.Node, report Report) error {
 	d := s.Site.Domain()
 	if d == "" {
 		return nil
@@ -111,7 +112,7 @@ func (s *Credentials) Inspect(ctx context.Context, node *backend.Node, report Re
 }
 
 // Plan tells of the PIN. The engine sets it when the work starts.
-func (s *Credentials) Plan(context.Context, *backend.Node) (Plan, error) {
+func (s *siteCredentials) Plan(context.Context, *backend.Node) (Plan, error) {
 	if s.Site.Spec.Console.PIN == "" {
 		return Plan{}, nil
 	}
@@ -119,14 +120,14 @@ func (s *Credentials) Plan(context.Context, *backend.Node) (Plan, error) {
 }
 
 // Run has nothing to do.
-func (*Credentials) Run(context.Context, *backend.Node, Report) error { return nil }
+func (*siteCredentials) Run(context.Context, *backend.Node, Report) error { return nil }
 
-func ownCheck(id string, title message.Text, pair certs.Pair, names, also []string, node *backend.Node) Check {
-	ch := Check{ID: id, Title: title, Status: check.Pass, Expected: message.F("for %s", strings.Join(names, ", "))}
+func ownCheck(id string, title message.Text, pair certs.Pair, names, also []string, node *backend.Node) check.Check {
+	ch := check.Check{ID: id, Title: title, Status: check.Pass, Expected: message.F("for %s", strings.Join(names, ", "))}
 	leaf, warnings, err := certs.Check(pair, names, also, node.Now())
 	switch {
 	case err != nil:
-		p := asProblem(err)
+		p := problem.From(err)
 		ch.Status, ch.Observed, ch.Fix = check.Fail, p.Summary, p.Fix
 	case len(warnings) > 0:
 		ch.Status, ch.Observed = check.Warn, message.Join(warnings, " ")

@@ -15,8 +15,8 @@ import (
 )
 
 // leftOut tells of images that CRI-O lists and has half only: what a pull that was cut off leaves.
-func leftOut(s images.Seeded) Check {
-	c := Check{
+func leftOut(s images.Seeded) check.Check {
+	c := check.Check{
 		ID: "images-half", Title: message.T("Undamaged images"), Status: check.Warn, Observed: message.F("%d are not, and were left out", len(s.LeftOut)),
 		Expected: message.T("all are"), Source: message.T("the lists of CRI-O's own store"), Fix: message.T("Remove and pull them again (crictl rmi, crictl pull), then retry."),
 	}
@@ -30,9 +30,9 @@ func leftOut(s images.Seeded) Check {
 	return c
 }
 
-// named puts the store back into a storage.conf that was edited by hand on the node: the cluster lays the file when its own
+// nameStore puts the store back into a storage.conf that was edited by hand on the node: the cluster lays the file when its own
 // configuration changes, and not again. What else stands in the file stays.
-func (*Images) named(ctx context.Context, node *backend.Node, report Report) error {
+func nameStore(ctx context.Context, node *backend.Node, report Report) error {
 	const file = "/etc/containers/storage.conf"
 	conf, err := node.Host.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -48,7 +48,7 @@ func (*Images) named(ctx context.Context, node *backend.Node, report Report) err
 	if err := node.Host.WriteFile(file, []byte(whole), 0o644); err != nil {
 		return err
 	}
-	report.Check(Check{
+	report.Check(check.Check{
 		ID: "images-conf", Title: message.T("CRI-O's list of stores"), Status: check.Warn, Observed: message.T("edited by hand; the image store was put back"),
 		Expected: message.T("as the cluster lays it"), Source: message.Data(file),
 		Fix: message.T("Put what else was edited into a MachineConfig: the cluster does not change a node whose managed files were edited."),

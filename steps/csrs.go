@@ -34,7 +34,7 @@ func (*nodeCSRs) Title() message.Text { return message.T("Renew the node's certi
 
 // Inspect tells whether the node's certificates are good, and who else asks for one.
 func (s *nodeCSRs) Inspect(ctx context.Context, node *backend.Node, report Report) error {
-	ch := Check{ID: "node-certs", Title: message.T("Certificates of the node"), Status: check.Pass, Observed: message.T("good")}
+	ch := check.Check{ID: "node-certs", Title: message.T("Certificates of the node"), Status: check.Pass, Observed: message.T("good")}
 	if !host.HasKubelet(node.Host) {
 		ch.Status, ch.Observed = check.Skip, message.T("this machine is not the cluster's node")
 	} else if why := csr.Files(node.Host, node.Now()); why.String() != "" {
@@ -112,7 +112,7 @@ func (s *nodeCSRs) misled(ctx context.Context, node *backend.Node, c *kube.Clust
 	if err != nil {
 		return fmt.Errorf("comparing the kubelet's certificates with the approved requests: %w", err)
 	}
-	ch := Check{ID: "csr-key", Title: message.T("Approved certificate requests"), Status: check.Pass, Observed: message.T("the kubelet has their certificates")}
+	ch := check.Check{ID: "csr-key", Title: message.T("Approved certificate requests"), Status: check.Pass, Observed: message.T("the kubelet has their certificates")}
 	if len(all) > 0 {
 		ch.Status, ch.Observed = check.Warn, message.F("%d of them are for a key that the kubelet does not have", len(all))
 		ch.Fix = message.T("If the kubelet did not restart meanwhile, someone else holds a certificate of this node: have the cluster's signer of client certificates renewed.")
@@ -148,8 +148,8 @@ func (s *nodeCSRs) self(ctx context.Context, node *backend.Node, c *kube.Cluster
 }
 
 // strangers lists the requests that are not this node's own.
-func strangers(left []csr.Left) Check {
-	ch := Check{ID: "csr-left", Title: message.T("Certificate requests of others"), Status: check.Pass, Observed: message.T("none")}
+func strangers(left []csr.Left) check.Check {
+	ch := check.Check{ID: "csr-left", Title: message.T("Certificate requests of others"), Status: check.Pass, Observed: message.T("none")}
 	if len(left) == 0 {
 		return ch
 	}

@@ -131,7 +131,7 @@ func send(out *delivery.Outbox, cfg *site.Config, item delivery.Item) error {
 func undelivered(node *backend.Node, rep Report, err error) {
 	p := problem.From(err)
 	node.Log.Warn("nothing is sent to the monitor", "error", err)
-	rep.Check(Check{
+	rep.Check(check.Check{
 		ID: "delivery", Title: message.T("Delivery to the monitor"), Status: check.Warn, Observed: p.Summary,
 		Expected: message.T("kept on the node until the monitor has it"), Fix: p.Fix,
 	})
@@ -139,15 +139,15 @@ func undelivered(node *backend.Node, rep Report, err error) {
 
 // fault is what a monitor is told of broken hardware. The day is all of the time in it: the same fault found again on that day is no news.
 type fault struct {
-	Schema   string  `json:"schema"`
-	Day      string  `json:"day"`
-	Serial   string  `json:"serial"`
-	Hostname string  `json:"hostname"`
-	Checks   []Check `json:"checks"` // those that failed
+	Schema   string        `json:"schema"`
+	Day      string        `json:"day"`
+	Serial   string        `json:"serial"`
+	Hostname string        `json:"hostname"`
+	Checks   []check.Check `json:"checks"` // those that failed
 }
 
 // tellFaults sends what is broken to the monitor, where there is one.
-func tellFaults(out *delivery.Outbox, cfg *site.Config, node *backend.Node, rep Report, checks []Check) {
+func tellFaults(out *delivery.Outbox, cfg *site.Config, node *backend.Node, rep Report, checks []check.Check) {
 	if out == nil || cfg == nil || cfg.Spec.Monitor.URL == "" {
 		return
 	}

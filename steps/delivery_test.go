@@ -22,6 +22,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 	"touchdown/backend/report"
 	"touchdown/steps"
 	"touchdown/steps/site"
@@ -77,9 +78,9 @@ type told struct {
 	checks []check.Check
 }
 
-func (r *told) Check(c check.Check)   { r.checks = append(r.checks, c) }
-func (*told) Say(message.Text)        {}
-func (*told) Progress(steps.Progress) {}
+func (r *told) Check(c check.Check)      { r.checks = append(r.checks, c) }
+func (*told) Say(message.Text)           {}
+func (*told) Progress(progress.Progress) {}
 
 // TestReportIsDelivered: the report of a landing gets to the monitor as it lies on the node, and the step waits for no network.
 func TestReportIsDelivered(t *testing.T) {

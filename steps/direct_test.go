@@ -6,7 +6,9 @@ import (
 
 	"touchdown/backend/message"
 
+	"touchdown/backend/check"
 	"touchdown/backend/host"
+	"touchdown/backend/progress"
 	"touchdown/backend/report"
 	"touchdown/steps"
 )
@@ -26,9 +28,9 @@ func (d *direct) of(s steps.Step) *direct {
 	return d
 }
 
-func (*direct) Progress(steps.Progress) {}
-func (*direct) Check(steps.Check)       {}
-func (*direct) Say(message.Text)        {}
+func (*direct) Progress(progress.Progress) {}
+func (*direct) Check(check.Check)          {}
+func (*direct) Say(message.Text)           {}
 
 // Ask takes the default: nobody is there.
 func (*direct) Ask(_ context.Context, q steps.Question) (string, error) { return q.Default, nil }

@@ -4,46 +4,41 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"time"
 
 	"touchdown/backend/message"
 
 	"touchdown/backend"
 	"touchdown/backend/domain"
-	"touchdown/backend/problem"
 	"touchdown/steps/site"
 )
 
-// formTimeout is how long to wait for an API that may not run yet, while a person looks at a form.
-const formTimeout = 500 * time.Millisecond
-
-// Domain adds the new names to the cluster's configuration, beside the old ones.
-type Domain struct {
+// siteDomain adds the new names to the cluster's configuration, beside the old ones.
+type siteDomain struct {
 	Site     *site.Config
 	Timeouts domain.Timeouts // zero: domain.Usual
 }
 
 var (
-	_ Skipper = (*Domain)(nil)
-	_ Planner = (*Domain)(nil)
-	_ Undoer  = (*Domain)(nil)
-	_ Reader  = (*Domain)(nil)
+	_ Skipper = (*siteDomain)(nil)
+	_ Planner = (*siteDomain)(nil)
+	_ Undoer  = (*siteDomain)(nil)
+	_ Reader  = (*siteDomain)(nil)
 )
 
 // ID names the step in the journal.
-func (*Domain) ID() string { return "domain" }
+func (*siteDomain) ID() string { return "domain" }
 
 // Title says what the step does.
-func (*Domain) Title() message.Text { return message.T("Move the cluster's names") }
+func (*siteDomain) Title() message.Text { return message.T("Move the cluster's names") }
 
 // Reads names what the names and their certificates are made of.
-func (*Domain) Reads() []string { return (*siteCertificates)(nil).Reads() }
+func (*siteDomain) Reads() []string { return (*siteCertificates)(nil).Reads() }
 
 // Skip applies where no new name was asked for.
-func (s *Domain) Skip() message.Text { return noNames(s.Site) }
+func (s *siteDomain) Skip() message.Text { return noNames(s.Site) }
 
 // Plan tells the names before and after, and what the API server's new revisions cost.
-func (s *Domain) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
+func (s *siteDomain) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	d, old := s.Site.Domain(), ""
 	now, noted, err := called(ctx, node)
 	if err == nil {
@@ -84,7 +79,7 @@ func (s *Domain) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 
 // moved tells what becomes of the hosts and the entries of the cluster's owner, as far as the API can be asked; known is false where it
 // cannot. The console is at the address usual where the cluster does not tell another one. What the cluster's operators would refuse is an error: it stands against a start.
-func (s *Domain) moved(ctx context.Context, node *backend.Node, usual string) (changes []Change, known bool, err error) {
+func (s *siteDomain) moved(ctx context.Context, node *backend.Node, usual string) (changes []Change, known bool, err error) {
 	c := node.Kube.Within(formTimeout)
 	names := namesOf(s.Site)
 	if in, err := issuing(ctx, c, s.Site, node); err == nil {
@@ -124,7 +119,7 @@ func (s *Domain) moved(ctx context.Context, node *backend.Node, usual string) (c
 }
 
 // Run writes the names and waits until the operators have begun to roll them out; Rollouts waits for the end.
-func (s *Domain) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (s *siteDomain) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
 	d := s.Site.Domain()
 	in, err := issuing(ctx, c, s.Site, node)
@@ -142,7 +137,7 @@ func (s *Domain) Run(ctx context.Context, node *backend.Node, report Report) err
 }
 
 // Undo puts the saved names back and waits until the old ones are served, so that the certificates can be removed after it.
-func (s *Domain) Undo(ctx context.Context, node *backend.Node, report Report) error {
+func (s *siteDomain) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	c := node.Kube.WithProgress(report.Progress)
 	all, _, err := newOriginals(report).all()
 	if err != nil || len(all) == 0 {
@@ -157,7 +152,7 @@ func (s *Domain) Undo(ctx context.Context, node *backend.Node, report Report) er
 	return domain.WaitRolledOut(ctx, c, "", s.timeouts())
 }
 
-func (s *Domain) timeouts() domain.Timeouts { return orUsual(s.Timeouts, s.Site) }
+func (s *siteDomain) timeouts() domain.Timeouts { return orUsual(s.Timeouts, s.Site) }
 
 // orUsual returns the usual timeouts where none are given. A policy that trusts a short rest of the cluster trusts it here too; the
 // health check at the end watches for the whole window in any case.
@@ -168,12 +163,3 @@ func orUsual(p domain.Timeouts, cfg *site.Config) domain.Timeouts {
 	}
 	return p
 }
-
-func noNames(cfg *site.Config) message.Text {
-	if cfg.Domain() == "" {
-		return message.T("no new name is asked for")
-	}
-	return message.Text{}
-}
-
-func asProblem(err error) *Problem { return problem.From(err) }

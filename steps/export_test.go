@@ -2,6 +2,11 @@ package steps
 
 // The steps, for tests outside the package.
 type (
+	BakeArm           = bakeArm
+	Credentials       = siteCredentials
+	Domain            = siteDomain
+	PullSecret        = sitePullSecret
+	Rollouts          = nameRollouts
 	BakeCatalogs      = bakeCatalogs
 	BakeConfiguration = bakeConfiguration
 	CSRs              = nodeCSRs

@@ -54,14 +54,14 @@ func Bake(tool, program string, o BakeOptions) []Stage {
 	}
 	list = append(list, &bakePIN{o.PIN}, &bakeRecord{Tool: tool, Keys: o.MediaKeys, Releases: o.ReleaseKeys})
 	if o.Arm {
-		list = append(list, &BakeArm{}) // last of all: the next boot waits for the site
+		list = append(list, &bakeArm{}) // last of all: the next boot waits for the site
 	}
 	return []Stage{{ID: "bake", Title: message.T("Make relocatable"), Steps: list}}
 }
 
 func bake(program string, o BakeOptions) []Step {
 	return []Step{
-		&BakeCheck{},                        // can this cluster be baked?
+		&bakeCheck{},                        // can this cluster be baked?
 		&bakeProgram{From: program},         // the file that the units start
 		&bakeCatalogs{Keep: o.KeepCatalogs}, // what could never start without a registry
 		&bakeUplink{},                       // the profile that br-ex is built from carries the internal address

@@ -46,3 +46,14 @@ type Act struct {
 	// but where a person has typed one. beside has the values of the fields that are no part of the site config.
 	Fill func(value string, beside func(path string) string) (*media.Taken, error) `json:"-"`
 }
+
+// asker names what to ask for. A step without it only works.
+type asker interface{ Fields() []Field }
+
+// FieldsOf are the fields of a step, nil for one that asks for nothing.
+func FieldsOf(s Step) []Field {
+	if a, asks := s.(asker); asks {
+		return a.Fields()
+	}
+	return nil
+}

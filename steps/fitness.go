@@ -10,6 +10,7 @@ import (
 	"touchdown/backend/hardware/order"
 	"touchdown/backend/layout"
 	"touchdown/backend/message"
+	"touchdown/backend/problem"
 )
 
 // keptOrder as a profile is the order sheet that the factory left on the node.
@@ -24,12 +25,11 @@ func hardwareProfiles() []Choice {
 }
 
 // profile is what the site config has the machine judged by; nil: what OpenShift asks for.
-func (h *Hardware) profile(node *backend.Node) (*order.Sheet, []Check) {
-	name := h.Site.Spec.Hardware.Profile
+func profile(node *backend.Node, name string) (*order.Sheet, []check.Check) {
 	if slices.Contains(order.Profiles(), name) {
 		sheet, err := order.Load(name)
 		if err != nil {
-			return nil, []Check{spoiltSheet(err, check.Fail)}
+			return nil, []check.Check{spoiltSheet(err, check.Fail)}
 		}
 		return sheet, nil
 	}
@@ -39,9 +39,9 @@ func (h *Hardware) profile(node *backend.Node) (*order.Sheet, []Check) {
 	sheet, err := order.Kept(node.Host)
 	switch {
 	case err != nil:
-		return nil, []Check{spoiltSheet(err, check.Fail)}
+		return nil, []check.Check{spoiltSheet(err, check.Fail)}
 	case sheet == nil:
-		return nil, []Check{{
+		return nil, []check.Check{{
 			ID: "order-sheet", Title: message.T("Order sheet"), Status: check.Fail, Observed: message.T("the factory left none on this node"),
 			Expected: message.T("a sheet that can be read"), Fix: message.T("Choose another hardware profile."), Source: message.Data(layout.Order),
 		}}
@@ -49,19 +49,11 @@ func (h *Hardware) profile(node *backend.Node) (*order.Sheet, []Check) {
 	return sheet, nil
 }
 
-// wantsDiskTest reports whether the disk is measured in this list, and the site config asks for it.
-func (h *Hardware) wantsDiskTest() bool {
-	return h.Tests && h.Site != nil && h.Site.Spec.Hardware.DiskTest
-}
-
-// testDisk measures the disk once when the site config asks for it. Whoever takes the wish back while it lasts ends it: the engine ends
+// testDisk measures the disk once where that is wanted. Whoever takes the wish back while it lasts ends it: the engine ends
 // a look whose answers were replaced.
-func (h *Hardware) testDisk(ctx context.Context, node *backend.Node, report Report) error {
-	if h.Site == nil || !h.Tests {
-		return nil
-	}
+func testDisk(ctx context.Context, node *backend.Node, report Report, wanted bool) error {
 	test := hardware.DiskTest{Host: node.Host}
-	if !h.wantsDiskTest() {
+	if !wanted {
 		return test.Forget()
 	}
 	if c, done := test.Kept(); done {
@@ -69,4 +61,12 @@ func (h *Hardware) testDisk(ctx context.Context, node *backend.Node, report Repo
 		return nil
 	}
 	return test.Measure(ctx, node.Now(), report.Check)
+}
+
+// spoiltSheet tells of an order sheet that cannot be read.
+func spoiltSheet(err error, verdict check.Status) check.Check {
+	return check.Check{
+		ID: "order-sheet", Title: message.T("Order sheet"), Status: verdict, Observed: problem.From(err).Summary, Expected: message.T("a sheet that can be read"),
+		Fix: message.T("Give it again with touchdown factory --order FILE, or take it away with --order none."), Source: message.Data(layout.Order), Evidence: []message.Text{message.Detail(err)},
+	}
 }

@@ -12,31 +12,32 @@ import (
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/layout"
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 	"touchdown/steps/site"
 )
 
 // tellsChecks collects the checks of a look, the last of each id.
 type tellsChecks struct {
 	Report
-	checks map[string]Check
+	checks map[string]check.Check
 }
 
-func (r *tellsChecks) Check(c Check)     { r.checks[c.ID] = c }
-func (*tellsChecks) Say(message.Text)    {}
-func (*tellsChecks) Progress(p Progress) {}
+func (r *tellsChecks) Check(c check.Check)        { r.checks[c.ID] = c }
+func (*tellsChecks) Say(message.Text)             {}
+func (*tellsChecks) Progress(p progress.Progress) {}
 
-func lookAtHardware(t *testing.T, h *Hardware, m *hosttest.Fake) map[string]Check {
+func lookAtHardware(t *testing.T, h *Hardware, m *hosttest.Fake) map[string]check.Check {
 	t.Helper()
-	seen := &tellsChecks{checks: map[string]Check{}}
+	seen := &tellsChecks{checks: map[string]check.Check{}}
 	if err := h.Inspect(t.Context(), &backend.Node{Host: m.Machine, Now: time.Now}, seen); err != nil {
 		t.Fatal(err)
 	}
 	return seen.checks
 }
 
-func runHardware(t *testing.T, h *Hardware, m *hosttest.Fake) map[string]Check {
+func runHardware(t *testing.T, h *Hardware, m *hosttest.Fake) map[string]check.Check {
 	t.Helper()
-	seen := &tellsChecks{checks: map[string]Check{}}
+	seen := &tellsChecks{checks: map[string]check.Check{}}
 	ended, end := context.WithCancel(t.Context())
 	end() // it does not wait for a link
 	_ = h.Run(ended, &backend.Node{Host: m.Machine, Now: time.Now}, seen)
@@ -92,7 +93,7 @@ func TestHardwareProfileOfASite(t *testing.T) {
 func TestDiskTestOfASite(t *testing.T) {
 	m, cfg := hosttest.New(t), site.New()
 	h := &Hardware{Site: cfg, Tests: true}
-	told := func() (Check, bool) {
+	told := func() (check.Check, bool) {
 		c, ok := lookAtHardware(t, h, m)["hw-disk-latency"]
 		return c, ok
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -40,19 +41,19 @@ func (*handOver) Reads() []string { return []string{"spec.clusterName", "spec.ba
 
 // Run writes the report. One that already tells the same stays to the byte.
 func (h *handOver) Run(ctx context.Context, node *backend.Node, rep Report) error {
-	rep.Progress(Progress{Done: 0, Total: 2, Unit: "parts", Waiting: message.T("the cluster's identity and certificates")})
+	rep.Progress(progress.Progress{Done: 0, Total: 2, Unit: "parts", Waiting: message.T("the cluster's identity and certificates")})
 	facts, err := report.Look(ctx, node.Host, node.Kube, h.Site.Domain(), h.At)
 	if err != nil {
 		return err
 	}
 	facts.Reach(h.Reached(ctx))
 	if len(facts.Addresses) > 0 {
-		rep.Check(Check{ID: AddressCheck, Title: message.T("The node's address at this site"), Status: check.Pass, Observed: message.Data(joined(facts.Addresses))})
+		rep.Check(check.Check{ID: check.SiteAddress, Title: message.T("The node's address at this site"), Status: check.Pass, Observed: message.Data(joined(facts.Addresses))})
 	}
 	if h.Servers != nil {
 		facts.Servers = h.Servers(ctx)
 	}
-	rep.Progress(Progress{Done: 1, Total: 2, Unit: "parts", Waiting: message.T("the disk")})
+	rep.Progress(progress.Progress{Done: 1, Total: 2, Unit: "parts", Waiting: message.T("the disk")})
 	key := reportKey(node, rep)
 	d := report.New(rep.Job(), facts, node.Now())
 	unsigned, err := keepReport(node, h.Dir, d, key)
@@ -70,9 +71,6 @@ func (h *handOver) Run(ctx context.Context, node *backend.Node, rep Report) erro
 	rep.Say(message.F("The hand-over report is written: %s, %s.", d.Verdict, report.TextFile))
 	return nil
 }
-
-// AddressCheck is the ID of the check that tells where the site reaches the node.
-const AddressCheck = "site-address"
 
 func joined(addresses []netip.Addr) string {
 	texts := make([]string, len(addresses))

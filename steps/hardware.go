@@ -13,7 +13,6 @@ import (
 	"touchdown/backend/hardware"
 	"touchdown/backend/hardware/order"
 	"touchdown/backend/layout"
-	"touchdown/backend/problem"
 	"touchdown/steps/site"
 )
 
@@ -54,13 +53,16 @@ func (h *Hardware) Inspect(ctx context.Context, node *backend.Node, report Repor
 	for _, c := range checks {
 		report.Check(c)
 	}
-	return h.testDisk(ctx, node, report)
+	if h.Site == nil || !h.Tests {
+		return nil
+	}
+	return testDisk(ctx, node, report, h.wantsDiskTest())
 }
 
 // Run looks again. It does not return a failed check as an error: the engine fails a step of which a check failed,
 // unless a person took responsibility for that check.
 func (h *Hardware) Run(ctx context.Context, node *backend.Node, report Report) error {
-	i, checks := h.waitForLink(ctx, node, report)
+	i, checks := waitForLink(ctx, report, func() (*hardware.Inventory, []check.Check) { return h.inspect(ctx, node) })
 	for _, c := range checks {
 		report.Check(c)
 	}
@@ -78,12 +80,12 @@ func (h *Hardware) Run(ctx context.Context, node *backend.Node, report Report) e
 
 // ordered is what the machine has to be: what the caller wants, the profile of the site config, or on the bench line the order sheet
 // that was kept.
-func (h *Hardware) ordered(node *backend.Node) (*order.Sheet, []Check) {
+func (h *Hardware) ordered(node *backend.Node) (*order.Sheet, []check.Check) {
 	switch {
 	case h.Order != nil:
 		return h.Order, nil
 	case h.Site != nil:
-		return h.profile(node)
+		return profile(node, h.Site.Spec.Hardware.Profile)
 	case !h.Factory:
 		return nil, nil
 	}
@@ -91,17 +93,10 @@ func (h *Hardware) ordered(node *backend.Node) (*order.Sheet, []Check) {
 	if err == nil {
 		return sheet, nil
 	}
-	return nil, []Check{spoiltSheet(err, check.Fail)}
+	return nil, []check.Check{spoiltSheet(err, check.Fail)}
 }
 
-func spoiltSheet(err error, verdict Status) Check {
-	return Check{
-		ID: "order-sheet", Title: message.T("Order sheet"), Status: verdict, Observed: problem.From(err).Summary, Expected: message.T("a sheet that can be read"),
-		Fix: message.T("Give it again with touchdown factory --order FILE, or take it away with --order none."), Source: message.Data(layout.Order), Evidence: []message.Text{message.Detail(err)},
-	}
-}
-
-func (h *Hardware) inspect(ctx context.Context, node *backend.Node) (*hardware.Inventory, []Check) {
+func (h *Hardware) inspect(ctx context.Context, node *backend.Node) (*hardware.Inventory, []check.Check) {
 	limits := h.Limits
 	if limits == (hardware.Limits{}) {
 		limits = hardware.For("")
@@ -119,4 +114,41 @@ func (h *Hardware) inspect(ctx context.Context, node *backend.Node) (*hardware.I
 		checks = append(checks, lockCheck(h.Site, node))
 	}
 	return i, checks
+}
+
+// cables are the checks of where the cables go, at a site.
+func (h *Hardware) cables(ctx context.Context, node *backend.Node, i *hardware.Inventory) []check.Check {
+	if h.NodeNet == nil {
+		return nil
+	}
+	wiring, err := h.wiring(node)
+	switch {
+	case err != nil:
+		return []check.Check{spoiltSheet(err, check.Skip)}
+	case len(wiring.Ports) == 0:
+		return nil
+	}
+	return cableChecks(ctx, h.NodeNet, wiring, i)
+}
+
+// wiring is where the cables have to go. The site config knows the site's switches; the order sheet was written before the machine
+// had a site.
+func (h *Hardware) wiring(node *backend.Node) (order.Wiring, error) {
+	if h.Site != nil && len(h.Site.Spec.Wiring) > 0 {
+		w := order.Wiring{By: message.T("site config")}
+		for _, c := range h.Site.Spec.Wiring {
+			w.Ports = append(w.Ports, order.Port(c))
+		}
+		return w, nil
+	}
+	if h.Order != nil {
+		return h.Order.Wiring(), nil
+	}
+	sheet, err := order.Kept(node.Host)
+	return sheet.Wiring(), err
+}
+
+// wantsDiskTest reports whether the disk is measured in this list, and the site config asks for it.
+func (h *Hardware) wantsDiskTest() bool {
+	return h.Tests && h.Site != nil && h.Site.Spec.Hardware.DiskTest
 }

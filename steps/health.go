@@ -7,7 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"touchdown/backend/check"
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 
 	"touchdown/backend"
 	"touchdown/backend/health"
@@ -85,7 +87,7 @@ func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error 
 			said = sync.Once{}
 			waiting = message.T("the cluster to stay healthy")
 		}
-		rep.Progress(Progress{Done: int64(well.Seconds()), Total: int64(window.For.Seconds()), Unit: "seconds", Waiting: waiting})
+		rep.Progress(progress.Progress{Done: int64(well.Seconds()), Total: int64(window.For.Seconds()), Unit: "seconds", Waiting: waiting})
 	})
 	if err != nil {
 		return err
@@ -95,21 +97,21 @@ func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error 
 }
 
 // Look looks once at what Run waits for, and changes nothing. Looks that follow within half a minute share what changes slowly.
-func (h *Health) Look(ctx context.Context, node *backend.Node) []Check {
+func (h *Health) Look(ctx context.Context, node *backend.Node) []check.Check {
 	options := h.options(node)
 	if options.Domain != "" {
-		h.owners(ctx, node.Kube.WithProgress(func(Progress) {}).Within(lookOwnersTime), node, &options)
+		h.owners(ctx, node.Kube.WithProgress(func(progress.Progress) {}).Within(lookOwnersTime), node, &options)
 	}
 	return h.looker.Look(ctx, node.Kube, options)
 }
 
 // Watch judges the cluster until ctx ends, and tells what it finds whenever that changed. told is what it told last, before it ended. It
 // changes nothing.
-func (h *Health) Watch(ctx context.Context, node *backend.Node, told health.Live, tell func(health.Live, []Check)) {
+func (h *Health) Watch(ctx context.Context, node *backend.Node, told health.Live, tell func(health.Live, []check.Check)) {
 	w := health.Watcher{Cluster: node.Kube, Told: told, Options: func(ctx context.Context) health.Options {
 		options := h.options(node)
 		if options.Domain != "" {
-			h.owners(ctx, node.Kube.WithProgress(func(Progress) {}).Within(lookOwnersTime), node, &options)
+			h.owners(ctx, node.Kube.WithProgress(func(progress.Progress) {}).Within(lookOwnersTime), node, &options)
 		}
 		return options
 	}}

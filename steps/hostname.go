@@ -108,7 +108,7 @@ func (s *siteHostname) Run(ctx context.Context, node *backend.Node, report Repor
 		return fmt.Errorf("reading the boot id: %w", err)
 	}
 	if boot == r.Boot {
-		return Reboot(message.F("the node takes its new name %s", now))
+		return &Reboot{message.F("the node takes its new name %s", now)}
 	}
 	return s.readmit(ctx, node, report, r)
 }
@@ -136,7 +136,7 @@ func (s *siteHostname) rename(ctx context.Context, node *backend.Node, report Re
 	if err != nil {
 		return fmt.Errorf("renaming the node: %w", err)
 	}
-	return Reboot(message.F("the node takes its new name %s", to))
+	return &Reboot{message.F("the node takes its new name %s", to)}
 }
 
 func (*siteHostname) remember(ctx context.Context, c *kube.Cluster, hostname string, r *renaming) error {

@@ -23,7 +23,7 @@ func (*copyCheck) Title() message.Text { return message.T("Compare the node with
 
 // Run looks the node up in the ledger. Only a reason that was given with the ledger lets a copy pass: no waiver does.
 func (*copyCheck) Run(ctx context.Context, node *backend.Node, report Report) error {
-	ch := Check{
+	ch := check.Check{
 		ID: "copy", Title: message.T("Not a copy of another node"), Status: check.Skip, Observed: message.T("not checked: no ledger was given"),
 		Fix: message.T("touchdown factory --ledger FILE"),
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // missing tells what is wanted and could not be had.
-func missing(s images.Seeded) Check {
-	c := Check{
+func missing(s images.Seeded) check.Check {
+	c := check.Check{
 		ID: "images-missing", Title: message.T("Images the node needs"), Status: check.Pass, Observed: message.T("all are here"),
 		Expected: message.T("all are here"), Source: message.T("pods, workloads, operators, static pods and services of this node"),
 	}
@@ -41,8 +41,8 @@ func needer(i wanted.Image) message.Text {
 }
 
 // asking tells of containers that ask the registry at each start: no store cures that.
-func asking(list *wanted.Result) Check {
-	c := Check{
+func asking(list *wanted.Result) check.Check {
+	c := check.Check{
 		ID: "images-always", Title: message.T("Containers start without asking a registry"), Status: check.Pass, Observed: message.T("all do"),
 		Expected: message.T("all do"), Source: message.T("imagePullPolicy of the workloads"),
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/backend/problem"
+	"touchdown/backend/progress"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -60,7 +62,7 @@ func (s *Images) Inspect(_ context.Context, node *backend.Node, report Report) e
 	}
 	status, err := images.LoadStatus(node.Host)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && status.Generation == 0 {
-		report.Check(Check{
+		report.Check(check.Check{
 			ID: "images-store", Title: message.T("Image store"), Status: check.Skip,
 			Observed: message.T("none yet; it is seeded with what the node runs"), Source: message.T("what was seeded (manifest of the store)"),
 		})
@@ -103,7 +105,7 @@ func (s *Images) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 // Run seeds, lets CRI-O know the store, and looks at the result.
 func (s *Images) Run(ctx context.Context, node *backend.Node, report Report) error {
 	if !node.Host.Exists("/etc/crio") {
-		report.Check(Check{ID: "images-store", Title: message.T("Image store"), Status: check.Skip, Observed: message.T("this machine has no CRI-O")})
+		report.Check(check.Check{ID: "images-store", Title: message.T("Image store"), Status: check.Skip, Observed: message.T("this machine has no CRI-O")})
 		return nil
 	}
 	if err := afterRehearsal(ctx, node, report); err != nil {
@@ -133,7 +135,7 @@ func (s *Images) Run(ctx context.Context, node *backend.Node, report Report) err
 const savedConfig = "crio"
 
 func (s *Images) seed(ctx context.Context, node *backend.Node, runtime *cri.Client, report Report) error {
-	report.Progress(Progress{Waiting: message.T("the list of images that the node needs")})
+	report.Progress(progress.Progress{Waiting: message.T("the list of images that the node needs")})
 	list, err := images.Wanted(ctx, wanted.Place{Host: node.Host, Kube: node.Kube.WithProgress(report.Progress), Runtime: runtime}, false, false)
 	if err != nil {
 		return fmt.Errorf("listing the images: %w", err)
@@ -192,7 +194,7 @@ func (s *Images) activate(ctx context.Context, node *backend.Node, report Report
 		return fmt.Errorf("looking for what needs a reboot: %w", err)
 	}
 	if len(reboots) > 0 && !s.Site.Spec.Policy.AllowReboot {
-		return &Problem{
+		return &problem.Problem{
 			Code: "CTR-RBT", Summary: message.T("The node would reboot to let CRI-O know the image store, which the site config does not allow."),
 			Fix: message.T("Set spec.policy.allowReboot to true, or skip this step: the store is seeded and will be used later."),
 		}
@@ -203,7 +205,7 @@ func (s *Images) activate(ctx context.Context, node *backend.Node, report Report
 	if err := runBatch(ctx, c, o, s.Timeouts, changes); err != nil {
 		return fmt.Errorf("changing the node's configuration: %w", err)
 	}
-	return s.named(ctx, node, report)
+	return nameStore(ctx, node, report)
 }
 
 // crioTime is how long CRI-O may take to answer after its restart: it does within a second where its store is small, and reads
@@ -211,7 +213,7 @@ func (s *Images) activate(ctx context.Context, node *backend.Node, report Report
 const crioTime = time.Minute
 
 func (s *Images) look(ctx context.Context, node *backend.Node, runtime *cri.Client, report Report) error {
-	report.Progress(Progress{Waiting: message.T("CRI-O to list its images")})
+	report.Progress(progress.Progress{Waiting: message.T("CRI-O to list its images")})
 	if err := runtime.Await(ctx, crioTime); err != nil {
 		return fmt.Errorf("waiting for CRI-O: %w", err)
 	}

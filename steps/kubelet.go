@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -45,7 +46,7 @@ func (*kubeletGate) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 
 // Run makes a backup of the cluster, opens the kubelet's gate and waits for the API.
 func (s *kubeletGate) Run(ctx context.Context, node *backend.Node, report Report) error {
-	if err := s.resume(ctx, node, report); err != nil {
+	if err := resumeRestore(ctx, node, report); err != nil {
 		return err
 	}
 	if running, _ := node.Kube.Within(formTimeout).Ready(ctx); host.HasKubelet(node.Host) && (!running || kubelet.Gated(node.Host)) {
@@ -57,19 +58,19 @@ func (s *kubeletGate) Run(ctx context.Context, node *backend.Node, report Report
 	if limit == 0 {
 		limit = apiLimit
 	}
-	err := s.await(ctx, node, report, func() error {
+	err := awaitAPI(ctx, node, report, func() error {
 		return kubelet.Await(ctx, node.Host, node.Kube.WithProgress(report.Progress), limit)
 	})
 	if err != nil {
 		return fmt.Errorf("waiting for the API: %w", err)
 	}
-	report.Check(Check{ID: "api", Title: message.T("The cluster's API answers"), Status: check.Pass, Observed: message.Data(node.Kube.Address())})
+	report.Check(check.Check{ID: "api", Title: message.T("The cluster's API answers"), Status: check.Pass, Observed: message.Data(node.Kube.Address())})
 	return nil
 }
 
 func (s *kubeletGate) release(ctx context.Context, node *backend.Node, report Report) error {
 	if kubelet.Gated(node.Host) {
-		opened, err := s.opened(report)
+		opened, err := gateOpened(report)
 		if err != nil {
 			return err
 		}
@@ -86,20 +87,35 @@ func (s *kubeletGate) release(ctx context.Context, node *backend.Node, report Re
 	} else if kubelet.Active(ctx, node.Host) {
 		return nil
 	}
-	report.Progress(Progress{Waiting: message.T("CRI-O and the kubelet to start")})
+	report.Progress(progress.Progress{Waiting: message.T("CRI-O and the kubelet to start")})
 	return kubelet.Release(ctx, node.Host)
 }
 
 // Undo holds the cluster back again. The identity that left the factory is a cluster on the disk of which nothing runs: all that
 // was changed through its API has been put back before, and what is undone after this, the network, does not need it.
 func (s *kubeletGate) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	if closed, err := s.opened(report); !closed { // it was open when the work began
+	if closed, err := gateOpened(report); !closed { // it was open when the work began
 		return err
 	}
-	report.Progress(Progress{Waiting: message.T("the kubelet and its containers to stop")})
+	report.Progress(progress.Progress{Waiting: message.T("the kubelet and its containers to stop")})
 	if err := kubelet.Hold(ctx, node.Host); err != nil {
 		return fmt.Errorf("holding the cluster back: %w", err)
 	}
 	report.Say(message.T("The cluster on this node is held back again, as it left the factory."))
 	return nil
+}
+
+// PrepareUndo puts the backup back where the database does not start: what the steps changed in the cluster is undone with it,
+// and without an API none of them could undo it. Where the disk has no room for it, the undo does what it can.
+func (s *kubeletGate) PrepareUndo(ctx context.Context, node *backend.Node, report Report) error {
+	if err := resumeRestore(ctx, node, report); err != nil {
+		return err
+	}
+	if running, _ := node.Kube.Within(formTimeout).Ready(ctx); running || kubelet.Gated(node.Host) {
+		return nil
+	}
+	if !canRestore(node, report, kubelet.Damage(node.Host)) || kubelet.Room(ctx, node.Host) != nil {
+		return nil
+	}
+	return restoreBackup(ctx, node, report)
 }

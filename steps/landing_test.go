@@ -21,6 +21,7 @@ import (
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
+	"touchdown/backend/progress"
 	"touchdown/backend/report"
 	"touchdown/steps"
 	"touchdown/steps/site"
@@ -29,17 +30,17 @@ import (
 
 // notes is a Report that only remembers.
 type notes struct {
-	checks   map[string]steps.Check
+	checks   map[string]check.Check
 	said     []string
-	progress []steps.Progress
+	progress []progress.Progress
 	job      report.Job
 }
 
-func (n *notes) Progress(p steps.Progress) { n.progress = append(n.progress, p) }
+func (n *notes) Progress(p progress.Progress) { n.progress = append(n.progress, p) }
 
-func (n *notes) Check(c steps.Check) {
+func (n *notes) Check(c check.Check) {
 	if n.checks == nil {
-		n.checks = map[string]steps.Check{}
+		n.checks = map[string]check.Check{}
 	}
 	n.checks[c.ID] = c
 }
@@ -91,7 +92,7 @@ func TestHardwareComparesWithWhatWasShipped(t *testing.T) {
 	if err := hardware.SaveShipped(m.Machine, seal); err != nil {
 		t.Fatal(err)
 	}
-	found := func(h *steps.Hardware) (told []steps.Check) {
+	found := func(h *steps.Hardware) (told []check.Check) {
 		seen := &notes{}
 		if err := h.Inspect(t.Context(), node(m, nil), seen); err != nil {
 			t.Fatal(err)
@@ -116,7 +117,7 @@ func TestHardwareJudgesByTheOrder(t *testing.T) {
 	m := hosttest.New(t)
 	m.File("/sys/class/dmi/id/product_serial", "SN-9\n")
 	m.File("/sys/class/dmi/id/product_name", "Edge\n")
-	look := func(h *steps.Hardware) map[string]steps.Check {
+	look := func(h *steps.Hardware) map[string]check.Check {
 		seen := &notes{}
 		if err := h.Inspect(t.Context(), node(m, nil), seen); err != nil {
 			t.Fatal(err)
@@ -152,7 +153,7 @@ func TestHardwareLooksAtTheCables(t *testing.T) {
 	if err := sheet.Keep(m.Machine); err != nil {
 		t.Fatal(err)
 	}
-	look := func(h *steps.Hardware) map[string]steps.Check {
+	look := func(h *steps.Hardware) map[string]check.Check {
 		seen := &notes{}
 		if err := h.Inspect(t.Context(), node(m, nil), seen); err != nil {
 			t.Fatal(err)
@@ -227,7 +228,7 @@ func TestHealthAndHandOverOnARealAPI(t *testing.T) {
 		if err := handOver.Run(t.Context(), node(m, cluster), told); err != nil {
 			t.Fatal(err)
 		}
-		if c := told.checks[steps.AddressCheck]; c.Status != steps.Pass || !strings.HasPrefix(c.Observed.String(), "198.51.100.10") {
+		if c := told.checks[check.SiteAddress]; c.Status != check.Pass || !strings.HasPrefix(c.Observed.String(), "198.51.100.10") {
 			t.Errorf("the consoles are told %+v", told.checks)
 		}
 		text, err := os.ReadFile(filepath.Join(handOver.Dir, report.TextFile))

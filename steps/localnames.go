@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/backend/problem"
+	"touchdown/backend/progress"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -44,7 +46,7 @@ func (s *localNames) Skip() message.Text { return noNames(s.Site) }
 
 // Inspect asks the node's name server for the names of now.
 func (s *localNames) Inspect(ctx context.Context, node *backend.Node, report Report) error {
-	ch := Check{
+	ch := check.Check{
 		ID: "local-names", Title: message.T("The node answers for the cluster's names itself"), Status: check.Pass,
 		Source: message.T("dnsmasq as the assisted installer lays it"),
 	}
@@ -59,7 +61,7 @@ func (s *localNames) Inspect(ctx context.Context, node *backend.Node, report Rep
 		err = dns.Prove(ctx, z, dns.Names(z.Domains[0]), s.Server, dns.Usual)
 	}
 	if err != nil {
-		p := asProblem(err)
+		p := problem.From(err)
 		ch.Status, ch.Observed, ch.Fix, ch.Evidence = check.Fail, p.Summary, p.Fix, []message.Text{message.Detail(err)}
 		if s.Server == "" && !z.Held() { // br-ex hangs, or was not built: the network comes first and fixes that
 			ch.Status, ch.Observed = check.Warn, message.T("The node does not have its own address now, so nobody answers there.")
@@ -124,7 +126,7 @@ func (s *localNames) Run(ctx context.Context, node *backend.Node, report Report)
 // resolving tells whether the node's programs ask its own name server first.
 func (s *localNames) resolving(node *backend.Node, report Report, z dns.Zone) {
 	why := dns.Stale(node.Host, z)
-	ch := Check{ID: "resolv-conf", Title: message.T("The node asks itself first (/etc/resolv.conf)"), Status: check.Pass, Observed: message.T("yes, then the site's servers")}
+	ch := check.Check{ID: "resolv-conf", Title: message.T("The node asks itself first (/etc/resolv.conf)"), Status: check.Pass, Observed: message.T("yes, then the site's servers")}
 	if len(dns.Forwards(node.Host, z)) == 0 {
 		ch.Observed = message.T("yes; the site's servers are absent, not needed: other names are refused at once")
 	}
@@ -143,11 +145,11 @@ func (s *localNames) prove(ctx context.Context, report Report, z dns.Zone, domai
 	for _, d := range domains {
 		names = append(names, dns.Names(d)...)
 	}
-	report.Progress(Progress{Total: int64(len(names)), Unit: "names", Waiting: message.F("the node to answer for %s", strings.Join(domains, ", "))})
+	report.Progress(progress.Progress{Total: int64(len(names)), Unit: "names", Waiting: message.F("the node to answer for %s", strings.Join(domains, ", "))})
 	if err := dns.Prove(ctx, z, names, s.Server, bootAnswers); err != nil {
 		return fmt.Errorf("asking for the names: %w", err)
 	}
-	report.Check(Check{
+	report.Check(check.Check{
 		ID: "local-names", Title: message.T("The node answers for the cluster's names itself"), Status: check.Pass,
 		Observed: message.Data(strings.Join(domains, ", ")), Evidence: message.Lines(names),
 	})

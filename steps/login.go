@@ -2,9 +2,6 @@ package steps
 
 import (
 	"context"
-	"fmt"
-	"slices"
-	"strings"
 
 	"touchdown/backend/message"
 
@@ -50,7 +47,7 @@ func (s *siteLogin) Plan(ctx context.Context, node *backend.Node) (Plan, error) 
 	case k.Changed():
 		change.Old = message.T("the owner's")
 	}
-	if why := s.unreplaced(k); why.String() != "" && (err == nil || s.Site.Spec.Credentials.Keeps()) {
+	if why := s.giver().unreplaced(k); why.String() != "" && (err == nil || s.Site.Spec.Credentials.Keeps()) {
 		change.New = message.F("unchanged. %s", why)
 	}
 	plan := Plan{Changes: []Change{change}}
@@ -67,7 +64,7 @@ func (s *siteLogin) Plan(ctx context.Context, node *backend.Node) (Plan, error) 
 func (s *siteLogin) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c := node.Kube.WithProgress(report.Progress)
 	if s.Site.Spec.Credentials.ClusterSecret {
-		if _, err := s.give(ctx, node, c, report, handout.Ask{Password: true, Kubeconfig: true}, nil); err != nil {
+		if _, err := s.giver().give(ctx, node, c, report, handout.Ask{Password: true, Kubeconfig: true}, nil); err != nil {
 			return err
 		}
 		report.Say(message.F("The cluster credentials for a hub are in the secret %s.", hub.LoginRef(s.Site.Domain())))
@@ -76,7 +73,7 @@ func (s *siteLogin) Run(ctx context.Context, node *backend.Node, report Report) 
 	if err != nil {
 		return err
 	}
-	if s.unreplaced(k).String() == "" && !k.Ours() {
+	if s.giver().unreplaced(k).String() == "" && !k.Ours() {
 		if err := replacePassword(ctx, c, report, login.NewPassword()); err != nil {
 			return err
 		}
@@ -85,6 +82,22 @@ func (s *siteLogin) Run(ctx context.Context, node *backend.Node, report Report) 
 	report.Check(s.passwordCheck(k))
 	return nil
 }
+
+// Give makes what the people of the site are given; last is what they were given before, nil when nobody knows it any more. What is
+// still good stays: whoever asks twice reads the same password twice. What was given before an error is returned with it.
+func (s *siteLogin) Give(ctx context.Context, node *backend.Node, report Report, ask handout.Ask, last *handout.LogIn) (*handout.LogIn, error) {
+	if ask.Password && !s.Site.Spec.Credentials.Show {
+		ask.Password = false
+		got, err := s.giver().give(ctx, node, node.Kube, report, ask, last)
+		if got != nil {
+			got.Why, got.Password = message.T("The site config does not let consoles show the password (spec.credentials.show)."), ""
+		}
+		return got, err
+	}
+	return s.giver().give(ctx, node, node.Kube, report, ask, last)
+}
+
+func (s *siteLogin) giver() giver { return giver{s.Site} }
 
 // Undo puts the factory's password back. Kubeconfigs that were handed out are no longer accepted.
 func (s *siteLogin) Undo(ctx context.Context, node *backend.Node, report Report) error {
@@ -117,64 +130,18 @@ func (s *siteLogin) Undo(ctx context.Context, node *backend.Node, report Report)
 	return login.Revoke(ctx, c, ours)
 }
 
-// unreplaced is why the password of kubeadmin is left alone; "" when it is not. Where the cluster's owner has another login,
-// kubeadmin is the owner's to keep or to remove.
-func (s *siteLogin) unreplaced(k login.Kubeadmin) message.Text {
-	switch {
-	case k.Gone.String() != "":
-		return k.Gone
-	case s.Site.Spec.Credentials.Keeps():
-		return message.T("The site config keeps the factory's password of kubeadmin.")
-	case k.Changed():
-		return message.T("The cluster's owner has changed the password of kubeadmin.")
-	}
-	return k.Others
-}
-
-func (s *siteLogin) passwordCheck(k login.Kubeadmin) Check {
-	ch := Check{ID: "kubeadmin", Title: message.T("The factory's password"), Status: check.Pass, Observed: message.T("no longer accepted")}
+func (s *siteLogin) passwordCheck(k login.Kubeadmin) check.Check {
+	ch := check.Check{ID: "kubeadmin", Title: message.T("The factory's password"), Status: check.Pass, Observed: message.T("no longer accepted")}
 	switch {
 	case k.Gone.String() == "" && s.Site.Spec.Credentials.Keeps():
-		ch.Status, ch.Observed = check.Skip, s.unreplaced(k)
+		ch.Status, ch.Observed = check.Skip, s.giver().unreplaced(k)
 	case k.Gone.String() != "":
 		ch.Status, ch.Observed = check.Skip, message.F("%s No password is made.", k.Gone)
 	case k.Changed():
-		ch.Status, ch.Observed = check.Skip, message.F("%s It stays.", s.unreplaced(k))
+		ch.Status, ch.Observed = check.Skip, message.F("%s It stays.", s.giver().unreplaced(k))
 	case k.Others.String() != "" && !k.Ours():
 		ch.Status, ch.Observed = check.Warn, message.F("%s The factory's password of kubeadmin is still accepted.", k.Others)
 		ch.Fix = message.T("When an administrator can log in there: oc delete secret kubeadmin -n kube-system")
 	}
 	return ch
-}
-
-// What the step notes.
-const (
-	signersNote   = "signers"   // SHA-256 of the signers of our kubeconfigs, one a line
-	publishedNote = "published" // the domains whose Secrets we wrote, one a line
-)
-
-// notedLines are the lines of a note.
-func notedLines(report Report, key string) ([]string, error) {
-	noted, _, err := notedAt(report, key)
-	return strings.Fields(string(noted)), err
-}
-
-// noteLine adds a line to a note that does not have it.
-func noteLine(report Report, key, line string) error {
-	lines, err := notedLines(report, key)
-	if err != nil || slices.Contains(lines, line) {
-		return err
-	}
-	return report.Note(key, []byte(strings.Join(append(lines, line), "\n")))
-}
-
-func replacePassword(ctx context.Context, c *kube.Cluster, report Report, password string) error {
-	hash, err := login.Hash(password)
-	if err != nil {
-		return err
-	}
-	if err := login.Replace(ctx, c, hash, newOriginals(report).save); err != nil {
-		return fmt.Errorf("replacing the password of kubeadmin: %w", err)
-	}
-	return nil
 }

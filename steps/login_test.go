@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -30,16 +31,16 @@ const (
 type keptReport struct {
 	Report
 	files  map[string][]byte
-	checks map[string]Check
+	checks map[string]check.Check
 	said   []string
 }
 
 func newKept() *keptReport {
-	return &keptReport{files: map[string][]byte{}, checks: map[string]Check{}}
+	return &keptReport{files: map[string][]byte{}, checks: map[string]check.Check{}}
 }
 
-func (r *keptReport) Progress(Progress)             {}
-func (r *keptReport) Check(c Check)                 { r.checks[c.ID] = c }
+func (r *keptReport) Progress(progress.Progress)    {}
+func (r *keptReport) Check(c check.Check)           { r.checks[c.ID] = c }
 func (r *keptReport) Say(text message.Text)         { r.said = append(r.said, text.String()) }
 func (r *keptReport) Note(k string, v []byte) error { r.files["note-"+k] = v; return nil }
 
@@ -123,7 +124,7 @@ func TestTheFactorysPasswordIsReplaced(t *testing.T) {
 func TestThePasswordOfOthersStays(t *testing.T) {
 	for name, test := range map[string]struct {
 		set    func(*kubetest.API)
-		status Status
+		status check.Status
 		says   string
 	}{
 		"removed": {func(a *kubetest.API) { a.Drop(kubeadminPath) }, check.Skip, "The cluster's owner has removed kubeadmin. No password is made."},

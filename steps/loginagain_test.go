@@ -190,7 +190,7 @@ func TestTheSecretsOfTwoDomains(t *testing.T) {
 	s, r := named("spec.credentials.clusterSecret=true"), newKept()
 	has := hub.Login{Password: factoryPassword, Kubeconfig: "x"}
 	for _, domain := range []string{"one.example.com", "two.example.com", "one.example.com"} {
-		if err := s.publish(t.Context(), node.Kube, r, domain, hub.Login{}, handout.LogIn{Password: has.Password, Kubeconfig: has.Kubeconfig}); err != nil {
+		if err := s.giver().publish(t.Context(), node.Kube, r, domain, hub.Login{}, handout.LogIn{Password: has.Password, Kubeconfig: has.Kubeconfig}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"touchdown/backend"
 	"touchdown/backend/domain"
@@ -12,25 +14,15 @@ import (
 	"touchdown/backend/login"
 	"touchdown/backend/message"
 	"touchdown/steps/handout"
+	"touchdown/steps/site"
 )
 
-// Give makes what the people of the site are given; last is what they were given before, nil when nobody knows it any more. What is
-// still good stays: whoever asks twice reads the same password twice. What was given before an error is returned with it.
-func (s *siteLogin) Give(ctx context.Context, node *backend.Node, report Report, ask handout.Ask, last *handout.LogIn) (*handout.LogIn, error) {
-	if ask.Password && !s.Site.Spec.Credentials.Show {
-		ask.Password = false
-		got, err := s.give(ctx, node, node.Kube, report, ask, last)
-		if got != nil {
-			got.Why, got.Password = message.T("The site config does not let consoles show the password (spec.credentials.show)."), ""
-		}
-		return got, err
-	}
-	return s.give(ctx, node, node.Kube, report, ask, last)
-}
+// giver makes what the people of a site are given.
+type giver struct{ site *site.Config }
 
 // give also returns what was given before an error.
-func (s *siteLogin) give(ctx context.Context, node *backend.Node, c *kube.Cluster, report Report, ask handout.Ask, last *handout.LogIn) (*handout.LogIn, error) {
-	d := s.Site.Domain()
+func (s giver) give(ctx context.Context, node *backend.Node, c *kube.Cluster, report Report, ask handout.Ask, last *handout.LogIn) (*handout.LogIn, error) {
+	d := s.site.Domain()
 	if d == "" {
 		now, err := domain.Read(ctx, c)
 		if err != nil {
@@ -71,7 +63,7 @@ func consoleOf(ctx context.Context, c *kube.Cluster, d string) string {
 	return ""
 }
 
-func (s *siteLogin) givePassword(ctx context.Context, c *kube.Cluster, report Report, got *handout.LogIn, last string) error {
+func (s giver) givePassword(ctx context.Context, c *kube.Cluster, report Report, got *handout.LogIn, last string) error {
 	k, err := login.Look(ctx, c)
 	if err != nil {
 		return err
@@ -86,7 +78,7 @@ func (s *siteLogin) givePassword(ctx context.Context, c *kube.Cluster, report Re
 	return replacePassword(ctx, c, report, got.Password)
 }
 
-func (s *siteLogin) giveKubeconfig(ctx context.Context, node *backend.Node, c *kube.Cluster, report Report, got *handout.LogIn, d, last string) error {
+func (s giver) giveKubeconfig(ctx context.Context, node *backend.Node, c *kube.Cluster, report Report, got *handout.LogIn, d, last string) error {
 	until, server, works, err := login.Works(ctx, c, d, []byte(last))
 	if err != nil {
 		return err
@@ -96,7 +88,7 @@ func (s *siteLogin) giveKubeconfig(ctx context.Context, node *backend.Node, c *k
 		return nil
 	}
 	k, err := login.NewKubeconfig(ctx, c, login.Want{
-		Domain: d, Life: s.Site.Spec.Credentials.Life(), Trust: []byte(s.Site.Spec.AdditionalTrustBundle), Now: node.Now(),
+		Domain: d, Life: s.site.Spec.Credentials.Life(), Trust: []byte(s.site.Spec.AdditionalTrustBundle), Now: node.Now(),
 		Note: func(signer string) error { return noteLine(report, signersNote, signer) },
 	}, newOriginals(report).save)
 	if err != nil {
@@ -107,7 +99,7 @@ func (s *siteLogin) giveKubeconfig(ctx context.Context, node *backend.Node, c *k
 }
 
 // publish keeps the Secret for a hub in line with what was given, where the site config wants one.
-func (s *siteLogin) publish(ctx context.Context, c *kube.Cluster, report Report, d string, has hub.Login, got handout.LogIn) error {
+func (s giver) publish(ctx context.Context, c *kube.Cluster, report Report, d string, has hub.Login, got handout.LogIn) error {
 	want := has
 	if got.Password != "" {
 		want.Password = got.Password
@@ -115,11 +107,57 @@ func (s *siteLogin) publish(ctx context.Context, c *kube.Cluster, report Report,
 	if got.Kubeconfig != "" {
 		want.Kubeconfig = got.Kubeconfig
 	}
-	if !s.Site.Spec.Credentials.ClusterSecret || want == has {
+	if !s.site.Spec.Credentials.ClusterSecret || want == has {
 		return nil
 	}
 	if err := noteLine(report, publishedNote, d); err != nil {
 		return fmt.Errorf("noting the secret for a hub: %w", err)
 	}
 	return hub.PutLogin(ctx, c, d, login.User, want)
+}
+
+// unreplaced is why the password of kubeadmin is left alone; "" when it is not. Where the cluster's owner has another login,
+// kubeadmin is the owner's to keep or to remove.
+func (s giver) unreplaced(k login.Kubeadmin) message.Text {
+	switch {
+	case k.Gone.String() != "":
+		return k.Gone
+	case s.site.Spec.Credentials.Keeps():
+		return message.T("The site config keeps the factory's password of kubeadmin.")
+	case k.Changed():
+		return message.T("The cluster's owner has changed the password of kubeadmin.")
+	}
+	return k.Others
+}
+
+// What the step notes.
+const (
+	signersNote   = "signers"   // SHA-256 of the signers of our kubeconfigs, one a line
+	publishedNote = "published" // the domains whose Secrets we wrote, one a line
+)
+
+// notedLines are the lines of a note.
+func notedLines(report Report, key string) ([]string, error) {
+	noted, _, err := notedAt(report, key)
+	return strings.Fields(string(noted)), err
+}
+
+// noteLine adds a line to a note that does not have it.
+func noteLine(report Report, key, line string) error {
+	lines, err := notedLines(report, key)
+	if err != nil || slices.Contains(lines, line) {
+		return err
+	}
+	return report.Note(key, []byte(strings.Join(append(lines, line), "\n")))
+}
+
+func replacePassword(ctx context.Context, c *kube.Cluster, report Report, password string) error {
+	hash, err := login.Hash(password)
+	if err != nil {
+		return err
+	}
+	if err := login.Replace(ctx, c, hash, newOriginals(report).save); err != nil {
+		return fmt.Errorf("replacing the password of kubeadmin: %w", err)
+	}
+	return nil
 }

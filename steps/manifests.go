@@ -29,13 +29,7 @@ type manifestsApplied struct {
 var (
 	_ Skipper = (*manifestsTried)(nil)
 	_ Planner = (*manifestsTried)(nil)
-	_ Skipper = (*manifestsApplied)(nil)
-	_ Planner = (*manifestsApplied)(nil)
-	_ Undoer  = (*manifestsApplied)(nil)
 )
-
-// mostPlanned is how many objects the review names; the rest is a number. Chosen: a screen.
-const mostPlanned = 20
 
 // ID names the step in the journal.
 func (*manifestsTried) ID() string { return "manifests-check" }
@@ -69,7 +63,7 @@ func (s *manifestsTried) Run(ctx context.Context, node *backend.Node, report Rep
 	if err != nil {
 		return err
 	}
-	k := Check{
+	k := check.Check{
 		ID: "manifests", Title: message.T("The site's own objects"), Status: check.Pass, Observed: message.F("the cluster takes %d of %d", len(objects)-len(unjudged), len(objects)),
 		Expected: message.T("the cluster takes all of them"), Source: message.T("server-side dry run"),
 	}
@@ -113,6 +107,12 @@ func objectsOf(cfg *site.Config) ([]manifests.Object, error) {
 	}
 	return objects, nil
 }
+
+var (
+	_ Skipper = (*manifestsApplied)(nil)
+	_ Planner = (*manifestsApplied)(nil)
+	_ Undoer  = (*manifestsApplied)(nil)
+)
 
 // ID names the step in the journal.
 func (*manifestsApplied) ID() string { return "manifests" }

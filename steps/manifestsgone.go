@@ -12,6 +12,9 @@ import (
 	"touchdown/backend/message"
 )
 
+// mostPlanned is how many objects the review names; the rest is a number. Chosen: a screen.
+const mostPlanned = 20
+
 // removals are the objects of earlier landings that the site config no longer lists, for the review. Where the cluster runs, it tells
 // which of them stay.
 func removals(ctx context.Context, node *backend.Node, objects []manifests.Object) (changes []Change, err error) {
@@ -60,7 +63,7 @@ func drop(ctx context.Context, c *kube.Cluster, in *manifests.Inventory, objects
 	if err != nil {
 		return err
 	}
-	k := Check{
+	k := check.Check{
 		ID: "manifests-dropped", Title: message.T("Objects that the site config no longer lists"), Status: check.Pass, Observed: message.F("%d of %d are removed", dropped-len(kept), dropped),
 		Expected: message.T("all are removed"), Source: message.Data(layout.SiteObjects),
 	}

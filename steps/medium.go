@@ -48,12 +48,12 @@ func mediumFields(watcher *media.Watcher) []Field {
 }
 
 // mediumChecks tell what the media are, and why one is not used. None stands against a start.
-func mediumChecks(watcher *media.Watcher, tell func(Check)) {
+func mediumChecks(watcher *media.Watcher, tell func(check.Check)) {
 	if watcher == nil {
 		return
 	}
 	for _, f := range watcher.Found() {
-		c := Check{ID: "medium-" + f.Device, Title: message.F("Medium %s", f.Name()), Status: check.Pass}
+		c := check.Check{ID: "medium-" + f.Device, Title: message.F("Medium %s", f.Name()), Status: check.Pass}
 		switch {
 		case f.Refused != nil:
 			c.Status, c.Observed, c.Fix = check.Skip, f.Refused.Summary, f.Refused.Fix

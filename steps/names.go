@@ -3,12 +3,10 @@ package steps
 import (
 	"context"
 
+	"touchdown/backend/check"
 	"touchdown/backend/message"
 
 	"touchdown/backend"
-	"touchdown/backend/domain"
-	"touchdown/backend/factory"
-	"touchdown/backend/kubelet"
 	"touchdown/steps/site"
 )
 
@@ -42,7 +40,7 @@ func (*siteNames) Fields() []Field {
 
 // Inspect tells what the cluster is called now, once its API runs.
 func (s *siteNames) Inspect(ctx context.Context, node *backend.Node, report Report) error {
-	ch := Check{ID: "names-now", Title: message.T("What the cluster is called now"), Status: "pass"}
+	ch := check.Check{ID: "names-now", Title: message.T("What the cluster is called now"), Status: "pass"}
 	switch now, noted, err := called(ctx, node); {
 	case err != nil:
 		ch.Status, ch.Observed = "skip", message.T("the cluster does not run yet")
@@ -54,20 +52,6 @@ func (s *siteNames) Inspect(ctx context.Context, node *backend.Node, report Repo
 	}
 	report.Check(ch)
 	return nil
-}
-
-// called is what the cluster is called: by its API, or while that is held back since the factory, as the factory noted it.
-// The record knows of nothing that happened since, so it is not asked once the cluster was let run.
-func called(ctx context.Context, node *backend.Node) (now domain.Now, noted bool, err error) {
-	now, err = domain.Read(ctx, node.Kube.Within(formTimeout))
-	if err == nil || !kubelet.Gated(node.Host) {
-		return now, false, err
-	}
-	record, bad := factory.LoadRecord(node.Host)
-	if d := record.Domain; bad == nil && d != "" {
-		return domain.Now{Factory: d, Domain: d, OldApps: domain.Apps(d)}, true, nil
-	}
-	return now, false, err
 }
 
 // Run has nothing to do.

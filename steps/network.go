@@ -4,27 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 
 	"touchdown/backend"
 	"touchdown/backend/network"
-	"touchdown/backend/probe"
 	"touchdown/backend/problem"
 	"touchdown/steps/site"
-)
-
-// How long new settings are tried. The checkpoint outlives the wait for a lease and the probes, and is extended beyond
-// the question before that is asked, so that it is we who put the old ones back, unless we died.
-const (
-	leaseWait       = 30 * time.Second                                 // dhclient and NetworkManager give up after 45 s; a server that lives answers in seconds
-	lookWait        = 15 * time.Second                                 // what does not answer at once is asked again for so long: a switch may still be learning
-	trialTime       = leaseWait + lookWait + probe.Whole + time.Minute // the minute is for a busy processor
-	questionTime    = 2 * time.Minute                                  // to walk to the switch and back
-	questionMore    = questionTime + time.Minute
-	questionLongest = 40 * time.Minute // the half hour for which a person may stop the countdown, and what comes before and after
-	bridgeWait      = 90 * time.Second // configure-ovs waits a minute for a default route
 )
 
 // siteNetwork moves the node to the site's network: it tries the settings in memory, looks whether the site answers, keeps
@@ -90,11 +77,12 @@ func (s *siteNetwork) Plan(ctx context.Context, node *backend.Node) (Plan, error
 
 // Run tries the settings out and keeps them, or puts the old ones back and fails.
 func (s *siteNetwork) Run(ctx context.Context, node *backend.Node, report Report) error {
+	trial := s.trial()
 	settings := settingsOn(node, s.Site)
-	if err := s.putBackTrial(ctx, report); err != nil {
+	if err := trial.putBackTrial(ctx, report); err != nil {
 		return err
 	}
-	if err := s.alone(ctx, report); err != nil {
+	if err := trial.alone(ctx, report); err != nil {
 		return err
 	}
 	now, err := s.waitForBoot(ctx, report)
@@ -110,9 +98,9 @@ func (s *siteNetwork) Run(ctx context.Context, node *backend.Node, report Report
 		return err
 	}
 	if done, err := s.inPlace(ctx, plan); err != nil || done {
-		return errors.Join(err, s.note(report, kept))
+		return errors.Join(err, trial.note(report, kept))
 	}
-	if decided, err := s.decided(report); err != nil {
+	if decided, err := trial.decided(report); err != nil {
 		return err
 	} else if decided { // before a crash
 		return s.commit(ctx, plan)
@@ -130,10 +118,12 @@ func (s *siteNetwork) Run(ctx context.Context, node *backend.Node, report Report
 	return s.try(ctx, node, plan, report)
 }
 
+func (s *siteNetwork) trial() *networkTrial { return &networkTrial{s.Site, s.NodeNet.net} }
+
 // waitForBoot waits until the boot has made of the network what it will, and returns that. A boot that finds neither lease nor
 // static address goes on looking for ever; then it is we who bring the address.
 func (s *siteNetwork) waitForBoot(ctx context.Context, report Report) (*network.Current, error) {
-	report.Progress(Progress{Waiting: message.T("the network of this boot"), Usual: 10})
+	report.Progress(progress.Progress{Waiting: message.T("the network of this boot"), Usual: 10})
 	if err := s.NodeNet.net.WaitForBoot(ctx); err != nil {
 		return nil, err
 	}
@@ -165,36 +155,37 @@ func (s *siteNetwork) inPlace(ctx context.Context, plan *network.Plan) (bool, er
 
 // try applies, looks and decides.
 func (s *siteNetwork) try(ctx context.Context, node *backend.Node, plan *network.Plan, report Report) error {
+	trial := s.trial()
 	before, err := s.NodeNet.net.Originals(ctx) // of this trial; a job may try more than once
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(report.Note("before", before), s.note(report, trying)); err != nil {
+	if err := errors.Join(report.Note("before", before), trial.note(report, trying)); err != nil {
 		return err
 	}
 	if err := s.apply(ctx, plan, report); err != nil {
-		return s.reason(ctx, node, plan, report, s.refuse(ctx, report, err))
+		return trial.reason(ctx, node, plan, report, trial.refuse(ctx, report, err))
 	}
-	report.Progress(Progress{Waiting: message.T("the site to answer"), Usual: leaseWait.Seconds()})
-	wrong := s.look(ctx, node, plan, report)
-	answer, err := s.decide(ctx, wrong, report)
+	report.Progress(progress.Progress{Waiting: message.T("the site to answer"), Usual: leaseWait.Seconds()})
+	wrong := trial.look(ctx, node, plan, report)
+	answer, err := trial.decide(ctx, wrong, report)
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("trying the network settings: %w", context.Cause(ctx))
 	case err != nil:
-		return s.refuse(ctx, report, err)
+		return trial.refuse(ctx, report, err)
 	case answer == "edit":
-		if err := s.refuse(ctx, report, nil); err != nil {
+		if err := trial.refuse(ctx, report, nil); err != nil {
 			return err
 		}
 		p := wrong.problem()
 		p.Correct = true
 		return p
 	case answer != "keep":
-		return s.refuse(ctx, report, wrong.problem())
+		return trial.refuse(ctx, report, wrong.problem())
 	}
-	if err := s.NodeNet.net.Keep(ctx, plan, func() error { return s.note(report, kept) }); err != nil {
-		return s.refuse(ctx, report, err)
+	if err := s.NodeNet.net.Keep(ctx, plan, func() error { return trial.note(report, kept) }); err != nil {
+		return trial.refuse(ctx, report, err)
 	}
 	wrong.accept(report)
 	report.Say(message.T("the new network settings are kept"))
@@ -204,17 +195,18 @@ func (s *siteNetwork) try(ctx context.Context, node *backend.Node, plan *network
 // apply brings the settings about. A NetworkManager that loses the trial, as one does that is restarted, may leave half of
 // it: that is put back, and the settings are tried once more.
 func (s *siteNetwork) apply(ctx context.Context, plan *network.Plan, report Report) error {
-	taking := Progress{Waiting: message.T("the new settings to take"), Usual: 5}
+	trial := s.trial()
+	taking := progress.Progress{Waiting: message.T("the new settings to take"), Usual: 5}
 	report.Progress(taking)
 	err := s.NodeNet.net.Apply(ctx, plan, trialTime)
 	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != network.NoManager || ctx.Err() != nil {
 		return err
 	}
 	report.Say(message.T("NetworkManager lost the trial in the middle of it; the settings are tried once more"))
-	if err := s.putBackTrial(ctx, report); err != nil {
+	if err := trial.putBackTrial(ctx, report); err != nil {
 		return err
 	}
-	if err := s.note(report, trying); err != nil {
+	if err := trial.note(report, trying); err != nil {
 		return err
 	}
 	report.Progress(taking)
@@ -234,7 +226,7 @@ func (s *siteNetwork) commit(ctx context.Context, plan *network.Plan) error {
 
 // Recover puts back what a crash or a power cut left undecided.
 func (s *siteNetwork) Recover(ctx context.Context, _ *backend.Node, report Report) error {
-	return s.putBackTrial(ctx, report)
+	return s.trial().putBackTrial(ctx, report)
 }
 
 // Undo brings the factory's settings back.
@@ -246,5 +238,5 @@ func (s *siteNetwork) Undo(ctx context.Context, _ *backend.Node, report Report) 
 	if err := s.NodeNet.net.PutBack(ctx, originals); err != nil {
 		return err
 	}
-	return s.note(report, back)
+	return s.trial().note(report, back)
 }

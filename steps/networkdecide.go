@@ -11,20 +11,21 @@ import (
 	"touchdown/backend/message"
 	"touchdown/backend/network"
 	"touchdown/backend/problem"
+	"touchdown/backend/progress"
 )
 
 // decide tells whether the settings stay: by the probes alone where the policy trusts them, else by a question.
-func (s *siteNetwork) decide(ctx context.Context, wrong doubts, report Report) (string, error) {
-	if len(wrong) == 0 && s.Site.Spec.Policy.KeepNetworkWhenProbesPass {
+func (s *networkTrial) decide(ctx context.Context, wrong doubts, report Report) (string, error) {
+	if len(wrong) == 0 && s.site.Spec.Policy.KeepNetworkWhenProbesPass {
 		return "keep", nil
 	}
-	if err := s.NodeNet.net.Extend(ctx, questionMore); err != nil {
+	if err := s.net.Extend(ctx, questionMore); err != nil {
 		return "", err
 	}
-	ctx, stop := extending(ctx, s.NodeNet.net.Extend)
+	ctx, stop := extending(ctx, s.net.Extend)
 	defer stop()
 	unanswered := "back"
-	if s.Site.Spec.Policy.KeepNetworkUnanswered {
+	if s.site.Spec.Policy.KeepNetworkUnanswered {
 		unanswered = "keep"
 	}
 	return report.Ask(ctx, Question{
@@ -67,7 +68,7 @@ func extending(ctx context.Context, extend func(context.Context, time.Duration) 
 var errTooLong = errors.New("the question about the network settings was open for too long")
 
 // refuse puts the old settings back and returns why. What failed with the new ones says nothing of the old ones.
-func (s *siteNetwork) refuse(ctx context.Context, report Report, why error) error {
+func (s *networkTrial) refuse(ctx context.Context, report Report, why error) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Minute) // also when the work is being stopped
 	defer stop()
 	if err := s.putBackTrial(ctx, report); err != nil {
@@ -77,7 +78,7 @@ func (s *siteNetwork) refuse(ctx context.Context, report Report, why error) erro
 }
 
 // putBackTrial puts back the settings before a trial that was not decided. It does nothing when there was none.
-func (s *siteNetwork) putBackTrial(ctx context.Context, report Report) error {
+func (s *networkTrial) putBackTrial(ctx context.Context, report Report) error {
 	if last, err := s.noted(report); last.State != trying {
 		return err
 	}
@@ -88,8 +89,8 @@ func (s *siteNetwork) putBackTrial(ctx context.Context, report Report) error {
 	if err != nil {
 		return fmt.Errorf("putting the network settings back: %w", err)
 	}
-	report.Progress(Progress{Waiting: message.T("the old network settings to come back"), Usual: 5})
-	if err := s.NodeNet.net.PutBack(ctx, before); err != nil {
+	report.Progress(progress.Progress{Waiting: message.T("the old network settings to come back"), Usual: 5})
+	if err := s.net.PutBack(ctx, before); err != nil {
 		return err
 	}
 	report.Say(message.T("the network settings that were not kept were put back"))

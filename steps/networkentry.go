@@ -141,7 +141,7 @@ func (*NetworkEntry) Reads() []string {
 func (s *NetworkEntry) Inspect(ctx context.Context, node *backend.Node, report Report) error {
 	mediumChecks(s.Media, report.Check)
 	if node.Host.Root() != "" { // what can be asked is the network of the machine that this runs on, not the one below the root
-		report.Check(Check{ID: "network-now", Title: message.T("Current network"), Status: check.Skip, Observed: message.T("not this machine's")})
+		report.Check(check.Check{ID: "network-now", Title: message.T("Current network"), Status: check.Skip, Observed: message.T("not this machine's")})
 		return nil
 	}
 	ports, err := s.NodeNet.net.Ports(ctx)
@@ -158,7 +158,7 @@ func (s *NetworkEntry) Inspect(ctx context.Context, node *backend.Node, report R
 	now, err := s.NodeNet.net.Read(ctx)
 	if err != nil {
 		p := problem.From(err)
-		report.Check(Check{ID: "network-now", Title: message.T("Current network"), Status: check.Skip, Observed: p.Summary, Fix: p.Fix})
+		report.Check(check.Check{ID: "network-now", Title: message.T("Current network"), Status: check.Skip, Observed: p.Summary, Fix: p.Fix})
 		return nil
 	}
 	report.Check(networkNow(now))
@@ -171,7 +171,7 @@ func (s *NetworkEntry) Inspect(ctx context.Context, node *backend.Node, report R
 		report.Check(s.faultCheck(faults))
 		return nil
 	}
-	report.Check(Check{ID: "network-sense", Title: message.T("Settings fit together"), Status: check.Pass, Observed: message.T("yes")})
+	report.Check(check.Check{ID: "network-sense", Title: message.T("Settings fit together"), Status: check.Pass, Observed: message.T("yes")})
 	target := probeTarget(s.Site, settings.Resolve(now), node)
 	return s.NodeNet.probe(ctx, node.Now(), target, carriers.String(), report.Check)
 }
@@ -224,8 +224,8 @@ func (s *NetworkEntry) suggest(report Report, now *network.Current) {
 }
 
 // networkNow tells the network of now in one line.
-func networkNow(now *network.Current) Check {
-	c := Check{ID: "network-now", Title: message.T("Current network"), Status: check.Pass}
+func networkNow(now *network.Current) check.Check {
+	c := check.Check{ID: "network-now", Title: message.T("Current network"), Status: check.Pass}
 	var words []message.Text
 	for _, f := range []network.Family{now.IPv4, now.IPv6} {
 		switch {
@@ -244,14 +244,14 @@ func networkNow(now *network.Current) Check {
 }
 
 // faultCheck tells the first fault beside its field, as the page calls it.
-func (s *NetworkEntry) faultCheck(faults []network.Fault) Check {
+func (s *NetworkEntry) faultCheck(faults []network.Fault) check.Check {
 	where := message.Data(faults[0].Path)
 	for _, f := range s.Fields() {
 		if f.Path == faults[0].Path {
 			where = f.Label
 		}
 	}
-	c := Check{
+	c := check.Check{
 		ID: "network-sense", Title: message.T("Settings fit together"), Status: check.Fail,
 		Observed: message.F("%s: %s", where, faults[0].Text), Fix: message.T("Go back to the field and fix it."),
 	}

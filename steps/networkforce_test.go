@@ -24,9 +24,9 @@ func TestTheNetworkInForceIsAsked(t *testing.T) {
 		IPv4: network.Family{Method: network.Static, Address: "192.0.2.10", Prefix: 24, Gateway: "192.0.2.1"},
 	}}
 	var asked probe.Target
-	answer := func(_ context.Context, target probe.Target, _ func(Check)) (probe.Result, error) {
+	answer := func(_ context.Context, target probe.Target, _ func(check.Check)) (probe.Result, error) {
 		asked = target
-		return probe.Result{Checks: []Check{{ID: "net-gateway", Status: check.Fail}}}, nil
+		return probe.Result{Checks: []check.Check{{ID: "net-gateway", Status: check.Fail}}}, nil
 	}
 	got := entry.inForce(t.Context(), &backend.Node{}, now, answer)
 	if len(got) != 2 || got[0].ID != "network-now" || got[1].ID != "net-gateway" || got[1].Status != check.Fail {
@@ -37,7 +37,7 @@ func TestTheNetworkInForceIsAsked(t *testing.T) {
 		len(asked.DNS) != 1 || asked.DNS[0] != netip.MustParseAddr("192.0.2.53") {
 		t.Errorf("%+v", asked)
 	}
-	refuse := func(context.Context, probe.Target, func(Check)) (probe.Result, error) {
+	refuse := func(context.Context, probe.Target, func(check.Check)) (probe.Result, error) {
 		return probe.Result{}, errors.New("not permitted")
 	}
 	got = entry.inForce(t.Context(), &backend.Node{}, now, refuse)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
+	"touchdown/steps/site"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -18,10 +20,28 @@ import (
 	"touchdown/backend/problem"
 )
 
+// How long new settings are tried. The checkpoint outlives the wait for a lease and the probes, and is extended beyond
+// the question before that is asked, so that it is we who put the old ones back, unless we died.
+const (
+	leaseWait       = 30 * time.Second                                 // dhclient and NetworkManager give up after 45 s; a server that lives answers in seconds
+	lookWait        = 15 * time.Second                                 // what does not answer at once is asked again for so long: a switch may still be learning
+	trialTime       = leaseWait + lookWait + probe.Whole + time.Minute // the minute is for a busy processor
+	questionTime    = 2 * time.Minute                                  // to walk to the switch and back
+	questionMore    = questionTime + time.Minute
+	questionLongest = 40 * time.Minute // the half hour for which a person may stop the countdown, and what comes before and after
+	bridgeWait      = 90 * time.Second // configure-ovs waits a minute for a default route
+)
+
 // trial is the note of where a trial is. Only with state kept may settings stay that are not the old ones.
 type trial struct {
 	State    string `json:"state"`    // trying, kept or back
 	Settings string `json:"settings"` // fingerprint of what was tried
+}
+
+// networkTrial tries settings out, and notes how far it is.
+type networkTrial struct {
+	site *site.Config
+	net  *network.Network
 }
 
 const (
@@ -30,7 +50,7 @@ const (
 	back   = "back"
 )
 
-func (s *siteNetwork) note(report Report, state string) error {
+func (s *networkTrial) note(report Report, state string) error {
 	b, err := json.Marshal(trial{state, s.fingerprint()})
 	if err != nil {
 		return fmt.Errorf("noting the trial: %w", err)
@@ -39,7 +59,7 @@ func (s *siteNetwork) note(report Report, state string) error {
 }
 
 // noted is where the last trial is; the zero value where there was none.
-func (*siteNetwork) noted(report Report) (t trial, err error) {
+func (*networkTrial) noted(report Report) (t trial, err error) {
 	b, ok, err := notedAt(report, "trial")
 	if ok {
 		err = json.Unmarshal(b, &t)
@@ -51,13 +71,13 @@ func (*siteNetwork) noted(report Report) (t trial, err error) {
 }
 
 // decided tells whether the settings of the site config were tried, and kept.
-func (s *siteNetwork) decided(report Report) (bool, error) {
+func (s *networkTrial) decided(report Report) (bool, error) {
 	last, err := s.noted(report)
 	return last == (trial{kept, s.fingerprint()}), err
 }
 
-func (s *siteNetwork) fingerprint() string {
-	b, err := json.Marshal(networkSettings(s.Site))
+func (s *networkTrial) fingerprint() string {
+	b, err := json.Marshal(networkSettings(s.site))
 	if err != nil {
 		panic(err) // settings are text and numbers
 	}
@@ -67,11 +87,11 @@ func (s *siteNetwork) fingerprint() string {
 
 // alone makes sure that nobody else is trying out settings, which would be taken for the old ones. A trial of our own that
 // was decided is for commit.
-func (s *siteNetwork) alone(ctx context.Context, report Report) error {
+func (s *networkTrial) alone(ctx context.Context, report Report) error {
 	if decided, err := s.decided(report); err != nil || decided {
 		return err
 	}
-	busy := s.NodeNet.net.Free(ctx)
+	busy := s.net.Free(ctx)
 	if busy == nil || problem.From(busy).Code != network.Busy {
 		return busy
 	}
@@ -87,7 +107,7 @@ func (s *siteNetwork) alone(ctx context.Context, report Report) error {
 	case answer != "take-over":
 		return busy
 	}
-	if err := s.NodeNet.net.TakeOver(ctx); err != nil {
+	if err := s.net.TakeOver(ctx); err != nil {
 		return err
 	}
 	report.Say(message.T("someone else's trial of network settings was ended; theirs were put back"))
@@ -96,12 +116,12 @@ func (s *siteNetwork) alone(ctx context.Context, report Report) error {
 
 // reason finds out why settings did not come about: NetworkManager does not take an address that someone else has, and a
 // port that lost its cable, but says neither. The old settings are back by then.
-func (s *siteNetwork) reason(ctx context.Context, node *backend.Node, plan *network.Plan, report Report, err error) error {
+func (s *networkTrial) reason(ctx context.Context, node *backend.Node, plan *network.Plan, report Report, err error) error {
 	if problem.From(err).Code != network.NotTaken {
 		return err
 	}
 	var wrong doubts
-	_, failed := probe.Run(ctx, probeTarget(s.Site, plan.Settings, node), func(c Check) {
+	_, failed := probe.Run(ctx, probeTarget(s.site, plan.Settings, node), func(c check.Check) {
 		report.Check(c)
 		if c.Status == check.Fail {
 			wrong = append(wrong, c)
@@ -115,18 +135,18 @@ func (s *siteNetwork) reason(ctx context.Context, node *backend.Node, plan *netw
 
 // look waits for an address and probes the network as it is now. What does not answer at once is asked again for a while:
 // after a boot or a change, switches, neighbours and servers take their time.
-func (s *siteNetwork) look(ctx context.Context, node *backend.Node, plan *network.Plan, report Report) doubts {
+func (s *networkTrial) look(ctx context.Context, node *backend.Node, plan *network.Plan, report Report) doubts {
 	for end := time.Now().Add(lookWait); ; {
 		wrong := s.lookOnce(ctx, node, plan, report)
 		if len(wrong) == 0 || ctx.Err() != nil || time.Now().After(end) {
 			return wrong
 		}
-		report.Progress(Progress{Waiting: message.F("the site to answer: %s", wrong[0].Title), Usual: lookWait.Seconds()})
+		report.Progress(progress.Progress{Waiting: message.F("the site to answer: %s", wrong[0].Title), Usual: lookWait.Seconds()})
 	}
 }
 
-func (s *siteNetwork) lookOnce(ctx context.Context, node *backend.Node, plan *network.Plan, report Report) (wrong doubts) {
-	tell := func(c Check) {
+func (s *networkTrial) lookOnce(ctx context.Context, node *backend.Node, plan *network.Plan, report Report) (wrong doubts) {
+	tell := func(c check.Check) {
 		report.Check(c)
 		if c.Status == check.Fail {
 			wrong = append(wrong, c)
@@ -134,21 +154,21 @@ func (s *siteNetwork) lookOnce(ctx context.Context, node *backend.Node, plan *ne
 	}
 	fail := func(id string, title message.Text, err error) doubts {
 		p := problem.From(err)
-		tell(Check{ID: id, Title: title, Status: check.Fail, Observed: p.Summary, Fix: p.Fix})
+		tell(check.Check{ID: id, Title: title, Status: check.Fail, Observed: p.Summary, Fix: p.Fix})
 		return wrong
 	}
-	carrier, err := s.NodeNet.net.Await(ctx, plan, leaseWait)
+	carrier, err := s.net.Await(ctx, plan, leaseWait)
 	if err != nil {
 		return fail("net-up", message.T("Address from the site"), err)
 	}
-	report.Check(Check{ID: "net-up", Title: message.T("Address and route"), Status: check.Pass, Observed: message.T("there")})
+	report.Check(check.Check{ID: "net-up", Title: message.T("Address and route"), Status: check.Pass, Observed: message.T("there")})
 	settings := plan.Settings
 	if len(settings.DNS) == 0 { // those that came with the lease are in force by now
-		if now, err := s.NodeNet.net.Read(ctx); err == nil {
+		if now, err := s.net.Read(ctx); err == nil {
 			settings.DNS = now.DNS
 		}
 	}
-	target := probeTarget(s.Site, settings, node)
+	target := probeTarget(s.site, settings, node)
 	target.Interface = carrier
 	if _, err := probe.After(ctx, target, tell); err != nil {
 		return fail("net-probe", message.T("Network tried out"), err)
@@ -157,7 +177,7 @@ func (s *siteNetwork) lookOnce(ctx context.Context, node *backend.Node, plan *ne
 }
 
 // doubts are what speaks against keeping the settings.
-type doubts []Check
+type doubts []check.Check
 
 func (d doubts) text() message.Text {
 	if len(d) == 0 {

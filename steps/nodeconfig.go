@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"touchdown/backend/message"
+	"touchdown/backend/problem"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -27,7 +28,7 @@ type NodeConfig struct {
 	Site     *site.Config
 	Timeouts nodeconfig.Timeouts // zero: nodeconfig.Usual
 
-	bringers []fileBringer // among the steps of its list
+	bringers fileBringers // among the steps of its list
 }
 
 var (
@@ -46,7 +47,7 @@ func (*NodeConfig) Title() message.Text { return message.T("Set up the node for 
 
 // Reads names what the configuration is made of.
 func (s *NodeConfig) Reads() []string {
-	return append(s.asked(),
+	return append(s.bringers.asked(),
 		"spec.sshKeys", "spec.additionalNTPSources", "spec.imageDigestMirrors", "spec.imageTagMirrors", "spec.removeFactoryMirrors",
 		"spec.registryCerts", "spec.proxy.httpProxy", "spec.proxy.httpsProxy", "spec.proxy.noProxy", "spec.additionalTrustBundle",
 		"spec.ingressCert.ca", "spec.pullSecret", "spec.clusterName", "spec.baseDomain",
@@ -59,7 +60,7 @@ func (s *NodeConfig) Skip() message.Text {
 	p := s.Site.Spec
 	if len(p.SSHKeys)+len(p.AdditionalNTPSources)+len(p.ImageDigestMirrors)+len(p.ImageTagMirrors)+len(p.RegistryCerts) == 0 &&
 		!p.RemoveFactoryMirrors && p.Proxy.HTTPProxy == "" && p.Proxy.HTTPSProxy == "" &&
-		p.AdditionalTrustBundle == "" && p.IngressCert.CA == "" && len(s.files()) == 0 {
+		p.AdditionalTrustBundle == "" && p.IngressCert.CA == "" && len(s.bringers.files()) == 0 {
 		return message.T("the site brings no keys, time servers, mirrors, proxy or authorities")
 	}
 	return message.Text{}
@@ -70,7 +71,7 @@ func (s *NodeConfig) Inspect(ctx context.Context, node *backend.Node, report Rep
 	if s.Skip().String() != "" {
 		return nil
 	}
-	ch := Check{
+	ch := check.Check{
 		ID: "node-config-reboot", Title: message.T("Node takes the configuration without a reboot"), Status: check.Pass, Observed: message.T("yes"),
 		Source: message.T("node disruption policies of the cluster"),
 	}
@@ -88,12 +89,12 @@ func (s *NodeConfig) Inspect(ctx context.Context, node *backend.Node, report Rep
 	}
 	report.Check(ch)
 	if known && nodeconfig.Renders(nodeconfig.Pending(changes)) {
-		ch := Check{
+		ch := check.Check{
 			ID: "node-config-taken", Title: message.T("Node takes a new configuration"), Status: check.Pass, Observed: message.T("yes"),
 			Source: message.T("MachineConfigPool master: spec.paused; deployments of the Machine Config Operator"),
 		}
 		err := poolTakes(ctx, node.Kube.Within(formTimeout), report)
-		if p, refused := errors.AsType[*Problem](err); refused && strings.HasPrefix(p.Code, "NCF-") {
+		if p, refused := errors.AsType[*problem.Problem](err); refused && strings.HasPrefix(p.Code, "NCF-") {
 			ch.Status, ch.Observed, ch.Fix = check.Fail, p.Summary, p.Fix
 		} else if err != nil {
 			ch.Status, ch.Observed = check.Skip, message.T("the cluster does not answer")
@@ -180,7 +181,7 @@ func (s *NodeConfig) Run(ctx context.Context, node *backend.Node, report Report)
 		return fmt.Errorf("looking for what needs a reboot: %w", err)
 	}
 	if len(reboots) > 0 && !s.Site.Spec.Policy.AllowReboot {
-		return &Problem{
+		return &problem.Problem{
 			Code:    "NCF-RBT",
 			Summary: message.F("The node would reboot for %s, which the site config does not allow.", changeNames(reboots)),
 			Fix:     message.T("Set spec.policy.allowReboot to true, or leave these values out."),
@@ -207,7 +208,7 @@ func (s *NodeConfig) want(ctx context.Context, node *backend.Node, c *kube.Clust
 		SSHKeys: p.SSHKeys, NTPSources: p.AdditionalNTPSources, RemoveFactoryMirrors: p.RemoveFactoryMirrors,
 		DigestMirrors: mirrors(p.ImageDigestMirrors), TagMirrors: mirrors(p.ImageTagMirrors),
 		Proxy: nodeconfig.Proxy{HTTP: string(p.Proxy.HTTPProxy), HTTPS: string(p.Proxy.HTTPSProxy)},
-		Files: s.files(),
+		Files: s.bringers.files(),
 	}
 	// A node without the file has only what the cluster lays.
 	conf, _ := node.Host.ReadFile("/etc/chrony.conf")
@@ -278,4 +279,20 @@ func changeNames(changes []nodeconfig.Change) message.Text {
 		names[i] = ch.What
 	}
 	return message.Join(names, ", ")
+}
+
+// withNodeFiles hands NodeConfig the steps before it in its list that bring files.
+func withNodeFiles(stages []Stage) []Stage {
+	var bringers fileBringers
+	for _, stage := range stages {
+		for _, step := range stage.Steps {
+			switch step := step.(type) {
+			case fileBringer:
+				bringers = append(bringers, step)
+			case *NodeConfig:
+				step.bringers = bringers
+			}
+		}
+	}
+	return stages
 }

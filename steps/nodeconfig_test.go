@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/check"
 	"touchdown/backend/kube"
 	"touchdown/backend/nodeconfig"
 	"touchdown/steps"
@@ -176,7 +177,7 @@ func (l *land) heldByTheOwner(t *testing.T, s *steps.NodeConfig) {
 	l.site.Spec.SSHKeys = append(l.site.Spec.SSHKeys, "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBy late@site.example")
 	defer func() { l.site.Spec.SSHKeys = l.site.Spec.SSHKeys[:1] }()
 	report := newReport()
-	if err := s.Inspect(t.Context(), l.node, report); err != nil || report.checks["node-config-taken"].Status != steps.Fail {
+	if err := s.Inspect(t.Context(), l.node, report); err != nil || report.checks["node-config-taken"].Status != check.Fail {
 		t.Errorf("before the review: %+v (%v)", report.checks["node-config-taken"], err)
 	}
 	if err := s.Run(t.Context(), l.node, l.reports[s.ID()]); err == nil || !strings.Contains(err.Error(), "NCF-HELD") {
@@ -192,7 +193,7 @@ func TestNodeConfigTellsOfTheReboot(t *testing.T) {
 	l, s := outfit(t, false)
 	l.site.Spec.Policy.AllowReboot = false
 	report := l.reports[s.ID()]
-	if err := s.Inspect(t.Context(), l.node, report); err != nil || report.checks["node-config-reboot"].Status != steps.Fail {
+	if err := s.Inspect(t.Context(), l.node, report); err != nil || report.checks["node-config-reboot"].Status != check.Fail {
 		t.Errorf("check is %+v (%v)", report.checks["node-config-reboot"], err)
 	}
 	writes := l.node.Kube.Writes()

@@ -10,32 +10,19 @@ type fileBringer interface {
 	NodeFiles() []nodeconfig.File
 }
 
-// withNodeFiles hands NodeConfig the steps before it in its list that bring files.
-func withNodeFiles(stages []Stage) []Stage {
-	var bringers []fileBringer
-	for _, stage := range stages {
-		for _, step := range stage.Steps {
-			switch step := step.(type) {
-			case fileBringer:
-				bringers = append(bringers, step)
-			case *NodeConfig:
-				step.bringers = bringers
-			}
-		}
-	}
-	return stages
-}
+// fileBringers are those of a list.
+type fileBringers []fileBringer
 
-func (s *NodeConfig) files() (files []nodeconfig.File) {
-	for _, b := range s.bringers {
+func (all fileBringers) files() (files []nodeconfig.File) {
+	for _, b := range all {
 		files = append(files, b.NodeFiles()...)
 	}
 	return files
 }
 
 // asked are the paths of the site config that the files are made of.
-func (s *NodeConfig) asked() (paths []string) {
-	for _, b := range s.bringers {
+func (all fileBringers) asked() (paths []string) {
+	for _, b := range all {
 		for _, f := range FieldsOf(b) {
 			paths = append(paths, f.Path)
 		}

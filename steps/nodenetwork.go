@@ -29,12 +29,12 @@ const (
 // for each look.
 type NodeNetwork struct {
 	net *network.Network
-	ask func(context.Context, probe.Target, func(Check)) (probe.Result, error)
+	ask func(context.Context, probe.Target, func(check.Check)) (probe.Result, error)
 
 	mu   sync.Mutex
 	key  string    // of the target probed last
 	ends time.Time // when its verdict is too old
-	told []Check
+	told []check.Check
 }
 
 // NewNodeNetwork looks at the network of a node.
@@ -67,7 +67,7 @@ func (s *NodeNetwork) NameServers(ctx context.Context) []netip.Addr {
 }
 
 // probe asks the network whether t would work, and tells what it finds. If it was asked a moment ago, it tells that again.
-func (s *NodeNetwork) probe(ctx context.Context, now time.Time, t probe.Target, carriers string, tell func(Check)) error {
+func (s *NodeNetwork) probe(ctx context.Context, now time.Time, t probe.Target, carriers string, tell func(check.Check)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	encoded, err := json.Marshal(t)
@@ -90,7 +90,7 @@ func (s *NodeNetwork) probe(ctx context.Context, now time.Time, t probe.Target, 
 	return nil
 }
 
-func stands(seen []Check) time.Duration {
+func stands(seen []check.Check) time.Duration {
 	for _, c := range seen {
 		if c.Status == check.Fail || c.Status == check.Warn {
 			return badStands

@@ -20,11 +20,11 @@ import (
 // a look does not tell is cleared.
 func TestNodeNetworkRepeatsResults(t *testing.T) {
 	asked := 0
-	s := &NodeNetwork{ask: func(_ context.Context, target probe.Target, tell func(Check)) (probe.Result, error) {
+	s := &NodeNetwork{ask: func(_ context.Context, target probe.Target, tell func(check.Check)) (probe.Result, error) {
 		asked++
-		result := probe.Result{Checks: []Check{{ID: "net-gateway", Status: check.Pass}}}
+		result := probe.Result{Checks: []check.Check{{ID: "net-gateway", Status: check.Pass}}}
 		for _, server := range target.NTP {
-			result.Checks = append(result.Checks, Check{ID: "net-ntp-" + server, Status: check.Fail})
+			result.Checks = append(result.Checks, check.Check{ID: "net-ntp-" + server, Status: check.Fail})
 		}
 		for _, c := range result.Checks {
 			tell(c)
@@ -34,7 +34,7 @@ func TestNodeNetworkRepeatsResults(t *testing.T) {
 	look := func(at time.Duration, ntp ...string) (ids []string) {
 		t.Helper()
 		target := probe.Target{NTP: ntp}
-		err := s.probe(t.Context(), time.Unix(0, 0).Add(at), target, "", func(c Check) { ids = append(ids, c.ID) })
+		err := s.probe(t.Context(), time.Unix(0, 0).Add(at), target, "", func(c check.Check) { ids = append(ids, c.ID) })
 		if err != nil {
 			t.Fatal(err)
 		}

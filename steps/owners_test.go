@@ -23,6 +23,7 @@ import (
 	"touchdown/backend/domain"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube/kubetest"
+	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/site"
 )
@@ -119,7 +120,7 @@ func (o *owned) move(t *testing.T) (review string, undo func()) {
 // unnoticed takes that no operator is there to notice the names, for which the step waits after all is written.
 func unnoticed(t *testing.T, err error) {
 	t.Helper()
-	if p, ok := errors.AsType[*steps.Problem](err); err != nil && (!ok || p.Code != "REV-NEW" && p.Code != "REV-LATE") {
+	if p, ok := errors.AsType[*problem.Problem](err); err != nil && (!ok || p.Code != "REV-NEW" && p.Code != "REV-LATE") {
 		t.Fatal(err)
 	}
 }
@@ -265,7 +266,7 @@ func TestOnlyWhatMovesIsProved(t *testing.T) {
 			brief := domain.Timeouts{Notice: time.Millisecond, Limit: 50 * time.Millisecond, Grace: time.Second}
 			err := (&steps.Rollouts{Site: o.site, Timeouts: brief, Router: "127.0.0.1:1"}).Run(t.Context(), o.node, r)
 			asked := strings.Join(slices.Sorted(maps.Keys(r.checks)), " ")
-			if p, ok := errors.AsType[*steps.Problem](err); ok && p.Code == "REV-LATE" {
+			if p, ok := errors.AsType[*problem.Problem](err); ok && p.Code == "REV-LATE" {
 				asked = p.Code
 			}
 			if asked != test.want {

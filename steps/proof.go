@@ -19,7 +19,7 @@ func reportKey(node *backend.Node, rep Report) *envelope.SigningKey {
 		return &key
 	}
 	p := problem.From(err)
-	rep.Check(Check{
+	rep.Check(check.Check{
 		ID: "report-signature", Title: message.T("Signature of the report"), Status: check.Warn, Fix: p.Fix,
 		Observed: message.F("the report is not signed: %s", p.Summary), Expected: message.T("signed with the node's own key"),
 	})

@@ -47,7 +47,7 @@ func (s *publish) Run(ctx context.Context, node *backend.Node, rep Report) error
 	}
 	if err != nil {
 		node.Log.Warn("the report is not in the cluster", "error", err)
-		rep.Check(Check{
+		rep.Check(check.Check{
 			ID: "cluster-report", Title: message.T("Report in the cluster"), Status: check.Warn, Observed: problem.From(err).Summary,
 			Expected: message.F("a copy in %s", hub.ReportRef), Fix: message.T("The report is on the node; touchdown report prints it."),
 		})

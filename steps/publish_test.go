@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"touchdown/backend"
+	"touchdown/backend/check"
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/report"
 )
@@ -102,7 +103,7 @@ func TestAConfigMapOfOthersStays(t *testing.T) {
 	if err := s.Undo(t.Context(), node, r); err != nil {
 		t.Fatal(err)
 	}
-	if c := r.checks["cluster-report"]; c.Status != Warn || len(api.Changes()) != 0 || !strings.Contains(api.Get(publishedPath, "data"), "theirs") {
+	if c := r.checks["cluster-report"]; c.Status != check.Warn || len(api.Changes()) != 0 || !strings.Contains(api.Get(publishedPath, "data"), "theirs") {
 		t.Errorf("%+v, changes %q", c, api.Changes())
 	}
 }
@@ -142,7 +143,7 @@ func TestARefusedReportFailsNoLanding(t *testing.T) {
 			if err := s.Run(t.Context(), node, r); err != nil {
 				t.Fatal(err)
 			}
-			if c := r.checks["cluster-report"]; c.Status != Warn || c.Observed.String() == "" {
+			if c := r.checks["cluster-report"]; c.Status != check.Warn || c.Observed.String() == "" {
 				t.Errorf("the check is %+v", c)
 			}
 		})

@@ -19,27 +19,27 @@ import (
 // rollTime is how long the node may take for its new configuration.
 const rollTime = 20 * time.Minute
 
-// PullSecret gives the cluster the credentials of the site's image registries.
-type PullSecret struct{ Site *site.Config }
+// sitePullSecret gives the cluster the credentials of the site's image registries.
+type sitePullSecret struct{ Site *site.Config }
 
 var (
-	_ Skipper = (*PullSecret)(nil)
-	_ Planner = (*PullSecret)(nil)
-	_ Undoer  = (*PullSecret)(nil)
-	_ Reader  = (*PullSecret)(nil)
+	_ Skipper = (*sitePullSecret)(nil)
+	_ Planner = (*sitePullSecret)(nil)
+	_ Undoer  = (*sitePullSecret)(nil)
+	_ Reader  = (*sitePullSecret)(nil)
 )
 
 // ID names the step in the journal.
-func (*PullSecret) ID() string { return "pull-secret" }
+func (*sitePullSecret) ID() string { return "pull-secret" }
 
 // Title says what the step does.
-func (*PullSecret) Title() message.Text { return message.T("Add the site's registry credentials") }
+func (*sitePullSecret) Title() message.Text { return message.T("Add the site's registry credentials") }
 
 // Reads names the credentials.
-func (*PullSecret) Reads() []string { return []string{"spec.pullSecret"} }
+func (*sitePullSecret) Reads() []string { return []string{"spec.pullSecret"} }
 
 // Skip applies where the site brings no credentials.
-func (s *PullSecret) Skip() message.Text {
+func (s *sitePullSecret) Skip() message.Text {
 	if s.Site.Spec.PullSecret == "" {
 		return message.T("the factory's credentials stay")
 	}
@@ -47,7 +47,7 @@ func (s *PullSecret) Skip() message.Text {
 }
 
 // Plan tells which registries get new credentials. The cluster's nodes neither drain nor reboot for it.
-func (s *PullSecret) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
+func (s *sitePullSecret) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	given, err := registry.Hosts(s.secret())
 	if err != nil {
 		return Plan{}, fmt.Errorf("reading the pull secret: %w", err)
@@ -64,7 +64,7 @@ func (s *PullSecret) Plan(ctx context.Context, node *backend.Node) (Plan, error)
 }
 
 // Run merges the credentials into the cluster's and waits until the node has them on disk.
-func (s *PullSecret) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (s *sitePullSecret) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
 	if err := poolTakes(ctx, c, report); err != nil {
 		return s.without(ctx, node, c, err)
@@ -97,7 +97,7 @@ func (s *PullSecret) Run(ctx context.Context, node *backend.Node, report Report)
 
 // without is for a node that takes no new configuration, for the reason why: nothing is written. It is fine where the credentials are there
 // already.
-func (s *PullSecret) without(ctx context.Context, node *backend.Node, c *kube.Cluster, why error) error {
+func (s *sitePullSecret) without(ctx context.Context, node *backend.Node, c *kube.Cluster, why error) error {
 	pending, err := registry.Pending(ctx, c, s.secret())
 	if err != nil {
 		return fmt.Errorf("comparing with the cluster: %w", err)
@@ -110,7 +110,7 @@ func (s *PullSecret) without(ctx context.Context, node *backend.Node, c *kube.Cl
 }
 
 // Undo puts the factory's credentials back, to the byte.
-func (s *PullSecret) Undo(ctx context.Context, node *backend.Node, report Report) error {
+func (s *sitePullSecret) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
 	if all, _, err := o.all(); len(all) == 0 {
 		return err
@@ -135,4 +135,4 @@ func (s *PullSecret) Undo(ctx context.Context, node *backend.Node, report Report
 	return nil
 }
 
-func (s *PullSecret) secret() []byte { return []byte(string(s.Site.Spec.PullSecret)) }
+func (s *sitePullSecret) secret() []byte { return []byte(string(s.Site.Spec.PullSecret)) }

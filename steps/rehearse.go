@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 
 	"touchdown/backend"
 	"touchdown/backend/images"
@@ -47,7 +48,7 @@ func (s *rehearsal) Run(ctx context.Context, node *backend.Node, report Report) 
 		if err := ask(ctx, node, report); err != nil {
 			return err
 		}
-		return Reboot(message.T("a rehearsal: a start with no registry and nothing but the seeded store"))
+		return &Reboot{message.T("a rehearsal: a start with no registry and nothing but the seeded store")}
 	}
 	report.Check(r.Check())
 	if r.Passed() {
@@ -79,7 +80,7 @@ func (*rehearsal) last(node *backend.Node, report Report) (r images.Rehearsal, d
 
 // ask notes what the node runs now, all of which has to come back.
 func ask(ctx context.Context, node *backend.Node, report Report) error {
-	report.Progress(Progress{Waiting: message.T("the list of what the node runs")})
+	report.Progress(progress.Progress{Waiting: message.T("the list of what the node runs")})
 	runtime, err := cri.Open(node.Host)
 	if err != nil {
 		return fmt.Errorf("reaching CRI-O: %w", err)
@@ -113,7 +114,7 @@ func afterRehearsal(ctx context.Context, node *backend.Node, report Report) erro
 		if r.Phase != images.Running {
 			return nil
 		}
-		report.Progress(Progress{Waiting: message.T("the end of the rehearsal; the node reboots automatically"), Usual: 600})
+		report.Progress(progress.Progress{Waiting: message.T("the end of the rehearsal; the node reboots automatically"), Usual: 600})
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)

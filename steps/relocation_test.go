@@ -13,6 +13,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"touchdown/backend/check"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/kubelet"
@@ -76,16 +77,16 @@ func TestClock(t *testing.T) {
 		moved   time.Duration
 		asked   int
 		problem string
-		status  steps.Status
+		status  check.Status
 		silent  bool
 	}{
-		{what: "right", shifts: []time.Duration{right, right}, status: steps.Pass},
-		{what: "an hour behind", shifts: []time.Duration{time.Hour}, moved: time.Hour, status: steps.Pass},
-		{what: "one server 3 days off, nobody says yes", shifts: []time.Duration{threeDays}, answer: "keep", asked: 1, status: steps.Warn},
-		{what: "3 days, agreed to", shifts: []time.Duration{threeDays, threeDays}, answer: "set", moved: threeDays, asked: 1, status: steps.Pass},
-		{what: "one of three is 3 days off", shifts: []time.Duration{right, threeDays, right}, status: steps.Warn},
-		{what: "none answers", silent: true, status: steps.Warn},
-		{what: "the site has none", status: steps.Skip},
+		{what: "right", shifts: []time.Duration{right, right}, status: check.Pass},
+		{what: "an hour behind", shifts: []time.Duration{time.Hour}, moved: time.Hour, status: check.Pass},
+		{what: "one server 3 days off, nobody says yes", shifts: []time.Duration{threeDays}, answer: "keep", asked: 1, status: check.Warn},
+		{what: "3 days, agreed to", shifts: []time.Duration{threeDays, threeDays}, answer: "set", moved: threeDays, asked: 1, status: check.Pass},
+		{what: "one of three is 3 days off", shifts: []time.Duration{right, threeDays, right}, status: check.Warn},
+		{what: "none answers", silent: true, status: check.Warn},
+		{what: "the site has none", status: check.Skip},
 	} {
 		m := hosttest.New(t)
 		m.File("/var/lib/kubelet/x", "")
@@ -151,7 +152,7 @@ func TestClockOfABadBatteryAndTypedTime(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if (m.Moved()-1000*time.Hour).Abs() > time.Minute || r.checks["clock"].Status != steps.Pass {
+	if (m.Moved()-1000*time.Hour).Abs() > time.Minute || r.checks["clock"].Status != check.Pass {
 		t.Errorf("moved by %s: %+v", m.Moved(), r.checks["clock"])
 	}
 	laptop := hosttest.New(t)
@@ -214,7 +215,7 @@ func TestLocalNames(t *testing.T) {
 	if err != nil || len(plan.Changes) != 1 || plan.Changes[0].Old.String() != "old.example" {
 		t.Errorf("plan is %+v (%v)", plan, err)
 	}
-	if err := s.Inspect(t.Context(), node(m, nil), r); err != nil || r.checks["local-names"].Status != steps.Pass {
+	if err := s.Inspect(t.Context(), node(m, nil), r); err != nil || r.checks["local-names"].Status != check.Pass {
 		t.Errorf("check is %+v (%v)", r.checks["local-names"], err)
 	}
 	for i := range 2 {
@@ -230,7 +231,7 @@ func TestLocalNames(t *testing.T) {
 			t.Errorf("run %d: calls are %q", i, got)
 		}
 	}
-	if r.checks["local-names"].Observed.String() != "store1.site.example, old.example" || r.checks["resolv-conf"].Status != steps.Pass {
+	if r.checks["local-names"].Observed.String() != "store1.site.example, old.example" || r.checks["resolv-conf"].Status != check.Pass {
 		t.Errorf("checks are %+v", r.checks)
 	}
 	for range 2 {
@@ -313,7 +314,7 @@ func TestKubeletIsReleasedAndHeldBackAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if kubelet.Gated(m.Machine) || r.checks["api"].Status != steps.Pass {
+	if kubelet.Gated(m.Machine) || r.checks["api"].Status != check.Pass {
 		t.Errorf("gated %v, checks %+v", kubelet.Gated(m.Machine), r.checks)
 	}
 	for range 2 {
@@ -362,7 +363,7 @@ func TestHostname(t *testing.T) {
 		t.Errorf("plan is %+v (%v)", plan, err)
 	}
 	for range 2 { // the engine was restarted before the machine went down
-		if _, reboot := steps.RebootReason(s.Run(t.Context(), node(m, c), r)); !reboot {
+		if _, reboot := errors.AsType[*steps.Reboot](s.Run(t.Context(), node(m, c), r)); !reboot {
 			t.Fatal("no reboot")
 		}
 	}

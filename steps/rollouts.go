@@ -13,32 +13,32 @@ import (
 	"touchdown/steps/site"
 )
 
-// Rollouts waits until the cluster answers under its new names, and proves it from the outside.
-type Rollouts struct {
+// nameRollouts waits until the cluster answers under its new names, and proves it from the outside.
+type nameRollouts struct {
 	Site     *site.Config
 	Timeouts domain.Timeouts // zero: domain.Usual
 	Router   string          // host:port of the apps; empty: port 443 of the node
 }
 
 var (
-	_ Skipper = (*Rollouts)(nil)
-	_ Reader  = (*Rollouts)(nil)
+	_ Skipper = (*nameRollouts)(nil)
+	_ Reader  = (*nameRollouts)(nil)
 )
 
 // ID names the step in the journal.
-func (*Rollouts) ID() string { return "rollouts" }
+func (*nameRollouts) ID() string { return "rollouts" }
 
 // Title says what the step does.
-func (*Rollouts) Title() message.Text { return message.T("Wait until the new names are served") }
+func (*nameRollouts) Title() message.Text { return message.T("Wait until the new names are served") }
 
 // Reads names what the served certificates are made of.
-func (*Rollouts) Reads() []string { return (*siteCertificates)(nil).Reads() }
+func (*nameRollouts) Reads() []string { return (*siteCertificates)(nil).Reads() }
 
 // Skip applies where no new name was asked for.
-func (s *Rollouts) Skip() message.Text { return noNames(s.Site) }
+func (s *nameRollouts) Skip() message.Text { return noNames(s.Site) }
 
 // Plan tells how long the roll-outs take, where the names are new; nothing is changed.
-func (s *Rollouts) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
+func (s *nameRollouts) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	if now, _, err := called(ctx, node); err == nil && now.Domain == s.Site.Domain() {
 		return Plan{}, nil
 	}
@@ -46,7 +46,7 @@ func (s *Rollouts) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 }
 
 // Run changes nothing: it waits for the operators and then asks for each name.
-func (s *Rollouts) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (s *nameRollouts) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c := node.Kube.WithProgress(report.Progress)
 	d := s.Site.Domain()
 	if err := domain.WaitRolledOut(ctx, c, d, orUsual(s.Timeouts, s.Site)); err != nil {
@@ -68,7 +68,7 @@ func (s *Rollouts) Run(ctx context.Context, node *backend.Node, report Report) e
 }
 
 // proofs takes the expected certificates from the Secrets, which is what the servers load.
-func (s *Rollouts) proofs(ctx context.Context, node *backend.Node, report Report) ([]domain.Proof, error) {
+func (s *nameRollouts) proofs(ctx context.Context, node *backend.Node, report Report) ([]domain.Proof, error) {
 	c := node.Kube.WithProgress(report.Progress)
 	now, err := domain.Read(ctx, c)
 	if err != nil {

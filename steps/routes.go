@@ -42,7 +42,7 @@ func (s *pageRoutes) Inspect(ctx context.Context, node *backend.Node, report Rep
 	if s.Site.Domain() == "" {
 		return nil
 	}
-	ch := Check{ID: "routes-kept", Title: message.T("Applications with their own address"), Status: check.Pass}
+	ch := check.Check{ID: "routes-kept", Title: message.T("Applications with their own address"), Status: check.Pass}
 	routes, err := s.list(ctx, node.Kube.Within(formTimeout))
 	if err != nil {
 		ch.Status, ch.Observed = check.Skip, message.T("the cluster does not run yet")

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 
 	"touchdown/backend"
 	"touchdown/backend/factory"
@@ -27,7 +28,7 @@ func (*FactoryReport) Title() message.Text { return message.T("Write the factory
 
 // Run writes the report. One that already tells the same stays to the byte.
 func (s *FactoryReport) Run(ctx context.Context, node *backend.Node, rep Report) error {
-	rep.Progress(Progress{Waiting: message.T("the cluster's identity and certificates")})
+	rep.Progress(progress.Progress{Waiting: message.T("the cluster's identity and certificates")})
 	facts, err := report.Look(ctx, node.Host, node.Kube.WithProgress(rep.Progress), "", s.At)
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func (s *FactoryReport) Pace() float64 {
 }
 
 // seal ends the work on the bench line: the next boot waits for the site, and its engine loads the site's list.
-type seal struct{ BakeArm }
+type seal struct{ bakeArm }
 
 var (
 	_ Undoer  = (*seal)(nil)
@@ -122,7 +123,7 @@ func (s *seal) Run(ctx context.Context, node *backend.Node, report Report) error
 			return err
 		}
 	}
-	if err := s.BakeArm.Run(ctx, node, report); err != nil {
+	if err := s.bakeArm.Run(ctx, node, report); err != nil {
 		return err
 	}
 	return factory.Close(node.Host)
@@ -145,5 +146,5 @@ func (s *seal) Undo(ctx context.Context, node *backend.Node, report Report) erro
 	if _, err := factory.OpenLine(node.Host, node.Now()); err != nil {
 		return err
 	}
-	return s.BakeArm.Undo(ctx, node, report)
+	return s.bakeArm.Undo(ctx, node, report)
 }

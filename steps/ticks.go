@@ -78,7 +78,7 @@ func (*byHand) Run(ctx context.Context, node *backend.Node, report Report) error
 				return err
 			}
 		}
-		c := Check{
+		c := check.Check{
 			ID: "tick-" + t.id, Title: t.title, Status: check.Pass, Observed: message.T(yes), Expected: message.T(yes),
 			Source: message.F("asked: %s", t.text),
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"touchdown/backend"
+	"touchdown/backend/check"
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/steps"
@@ -17,7 +18,7 @@ type ticking struct {
 	*direct
 	answers map[string]string
 	asked   []string
-	checks  map[string]steps.Check
+	checks  map[string]check.Check
 }
 
 func (a *ticking) Ask(_ context.Context, q steps.Question) (string, error) {
@@ -25,7 +26,7 @@ func (a *ticking) Ask(_ context.Context, q steps.Question) (string, error) {
 	return a.answers[q.ID], nil
 }
 
-func (a *ticking) Check(c steps.Check) { a.checks[c.ID] = c }
+func (a *ticking) Check(c check.Check) { a.checks[c.ID] = c }
 
 // TestTicks: what was ticked is not asked again, what was not fails and is. On a node that was sealed and is taken back
 // all of it is.
@@ -41,7 +42,7 @@ func TestTicks(t *testing.T) {
 	folder := (&direct{host: m, dir: "/state"}).of(&steps.Ticks{})
 	run := func(answer string) *ticking {
 		t.Helper()
-		a := &ticking{direct: folder, answers: map[string]string{}, checks: map[string]steps.Check{}}
+		a := &ticking{direct: folder, answers: map[string]string{}, checks: map[string]check.Check{}}
 		for _, id := range []string{"tick-label", "tick-passwords", "tick-media", "tick-kubeconfig", "tick-packed"} {
 			a.answers[id] = "yes"
 		}
@@ -52,13 +53,13 @@ func TestTicks(t *testing.T) {
 		return a
 	}
 	a := run("no")
-	if c := a.checks["tick-packed"]; len(a.asked) != 5 || c.Status != steps.Fail || c.Fix.String() == "" {
+	if c := a.checks["tick-packed"]; len(a.asked) != 5 || c.Status != check.Fail || c.Fix.String() == "" {
 		t.Errorf("asked %q, packed is %+v", a.asked, c)
 	}
-	if a = run("yes"); strings.Join(a.asked, " ") != "tick-packed" || a.checks["tick-packed"].Status != steps.Pass {
+	if a = run("yes"); strings.Join(a.asked, " ") != "tick-packed" || a.checks["tick-packed"].Status != check.Pass {
 		t.Errorf("asked again %q, packed is %+v", a.asked, a.checks["tick-packed"])
 	}
-	if len(a.checks) != 5 || a.checks["tick-label"].Status != steps.Pass {
+	if len(a.checks) != 5 || a.checks["tick-label"].Status != check.Pass {
 		t.Errorf("what was ticked before is %+v", a.checks)
 	}
 	if err := factory.Close(m); err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -90,7 +91,7 @@ func (s *siteTrust) Run(ctx context.Context, node *backend.Node, report Report) 
 			return err
 		}
 	}
-	report.Check(Check{
+	report.Check(check.Check{
 		ID: "trust-files", Title: message.T("Authorities and credentials on the node's disk"), Status: check.Pass,
 		Observed: message.F("%d written, %d left to the cluster", len(files)-held(files), held(files)),
 	})
@@ -104,7 +105,7 @@ func (s *siteTrust) refresh(ctx context.Context, node *backend.Node, report Repo
 	if _, done, err := savedAt(report, key); done || err != nil {
 		return err
 	}
-	report.Progress(Progress{Waiting: message.T("the node to take the site's authorities")})
+	report.Progress(progress.Progress{Waiting: message.T("the node to take the site's authorities")})
 	if err := trust.Refresh(ctx, node.Host); err != nil {
 		return err
 	}

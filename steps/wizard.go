@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"touchdown/backend/delivery"
+	"touchdown/backend/domain"
 	"touchdown/backend/media"
 	"touchdown/backend/message"
 	"touchdown/steps/site"
@@ -19,6 +20,8 @@ type Wiring struct {
 	Outbox  *delivery.Outbox // brings reports to the site's monitor; nil: nothing does
 	Media   *media.Watcher   // the media in the machine's sockets; nil: none is looked for
 
+	Timeouts domain.Timeouts // how long the cluster may take to serve its new names; zero: domain.Usual
+
 	Brought func() bool          // tells whether earlier landings brought objects into the cluster; nil: none did
 	BurnIn  func() time.Duration // how long a burn-in takes that was asked for on the bench line; nil or 0: none was
 }
@@ -33,27 +36,27 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&NetworkEntry{Site: cfg, NodeNet: w.NodeNet, Media: w.Media}, // asks for port and addresses, and tries the answers out
 		}},
 		{ID: "site", Title: namesTitle(), Steps: []Step{
-			&siteNames{Site: cfg},   // asks what the cluster is called here
-			&Credentials{Site: cfg}, // asks for pull secret and certificates, all optional
+			&siteNames{Site: cfg},       // asks what the cluster is called here
+			&siteCredentials{Site: cfg}, // asks for pull secret and certificates, all optional
 		}},
 		{ID: "advanced", Title: message.T("Advanced settings"), Advanced: true, Steps: []Step{
 			&advanced{Site: cfg}, // asks for all else that the site config can say
 		}},
 		{ID: "relocation", Title: message.T("Relocation"), Steps: []Step{
-			&siteNetwork{Site: cfg, NodeNet: w.NodeNet}, // tried in memory, kept or put back
-			&siteClock{Site: cfg},                       // before any certificate is looked at
-			&siteTrust{Site: cfg},                       // the site's registries, before anything pulls from them
-			&localNames{Site: cfg},                      // the new names on the node itself, beside the old ones
-			&kubeletGate{},                              // released; the cluster starts
-			&nodeCSRs{},                                 // the node's own certificates, when they expired in storage
-			&manifestsTried{Site: cfg},                  // the objects that the site brings, before anything of the cluster is changed
-			&siteHostname{Site: cfg},                    // only who insists: the node leaves and comes back
-			&NodeConfig{Site: cfg},                      // all that the Machine Config Operator has to do, at once; the credentials with it
-			&PullSecret{Site: cfg},                      // alone where nothing else is to do, else seen to be there
-			&siteCertificates{Site: cfg},                // for the new names, read back before anything refers to them
-			&Domain{Site: cfg},                          // the new names beside the old ones, written close together
-			&Rollouts{Site: cfg},                        // until each operator has taken them
-			&pageRoutes{Site: cfg},                      // addresses of the cluster's own pages
+			&siteNetwork{Site: cfg, NodeNet: w.NodeNet},    // tried in memory, kept or put back
+			&siteClock{Site: cfg},                          // before any certificate is looked at
+			&siteTrust{Site: cfg},                          // the site's registries, before anything pulls from them
+			&localNames{Site: cfg},                         // the new names on the node itself, beside the old ones
+			&kubeletGate{},                                 // released; the cluster starts
+			&nodeCSRs{},                                    // the node's own certificates, when they expired in storage
+			&manifestsTried{Site: cfg},                     // the objects that the site brings, before anything of the cluster is changed
+			&siteHostname{Site: cfg},                       // only who insists: the node leaves and comes back
+			&NodeConfig{Site: cfg},                         // all that the Machine Config Operator has to do, at once; the credentials with it
+			&sitePullSecret{Site: cfg},                     // alone where nothing else is to do, else seen to be there
+			&siteCertificates{Site: cfg},                   // for the new names, read back before anything refers to them
+			&siteDomain{Site: cfg, Timeouts: w.Timeouts},   // the new names beside the old ones, written close together
+			&nameRollouts{Site: cfg, Timeouts: w.Timeouts}, // until each operator has taken them
+			&pageRoutes{Site: cfg},                         // addresses of the cluster's own pages
 		}},
 		{ID: "images", Title: message.T("Image store"), Steps: []Step{
 			&Images{Site: cfg, Version: w.Version}, // whatever the node runs is here, whole, and needs no registry

@@ -8,7 +8,7 @@ import (
 
 	"touchdown/backend/message"
 
-	"touchdown/steps"
+	"touchdown/backend/problem"
 	"touchdown/steps/chosen"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
@@ -80,7 +80,7 @@ func TestActEnds(t *testing.T) {
 		t.Errorf("it is over:\n%s", b.screen())
 	}
 	b.press("a")
-	over(b, "eno1", &steps.Problem{
+	over(b, "eno1", &problem.Problem{
 		Code: "NET-LED", Summary: message.T("The driver of eno1 cannot blink its LED."), Fix: message.T("Find the port by its MAC on the sticker."),
 	})
 	b.shows("! The driver of eno1 cannot blink its LED. Find the port by")
@@ -112,7 +112,7 @@ func TestActPlain(t *testing.T) {
 	p.after(t, "a1, a2 and so on: Blink LED.", "a2")
 	f.acting <- nil
 	p.after(t, "eno2: its LED blinks for 10 seconds.", "a1")
-	f.acting <- &steps.Problem{Summary: message.T("The driver of eno1 cannot blink its LED."), Fix: message.T("Find it by its MAC.")}
+	f.acting <- &problem.Problem{Summary: message.T("The driver of eno1 cannot blink its LED."), Fix: message.T("Find it by its MAC.")}
 	p.after(t, "! The driver of eno1 cannot blink its LED. Find it by its MAC.", "")
 	p.in.Close()
 }

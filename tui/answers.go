@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"touchdown/backend/message"
+	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
@@ -133,7 +134,7 @@ func (a *answers) actedAside(msg actMsg) {
 		return
 	}
 	a.aside.text = ""
-	if _, ok := errors.AsType[*steps.Problem](msg.failed); ok {
+	if _, ok := errors.AsType[*problem.Problem](msg.failed); ok {
 		a.aside.text = a.advice(msg.failed)
 	} else if msg.failed != nil {
 		a.flash = a.explain(msg.failed)

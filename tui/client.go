@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/idle"
 	"touchdown/steps/session"
@@ -93,7 +94,7 @@ func (c *client) explain(err error) string {
 
 // advice is an error for a person: what is wrong, and what to do.
 func (c *client) advice(err error) string {
-	if p, ok := errors.AsType[*steps.Problem](err); ok {
+	if p, ok := errors.AsType[*problem.Problem](err); ok {
 		return alert + show(p.Summary) + " " + show(p.Fix)
 	}
 	return alert + c.explain(err)

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"touchdown/steps"
+	"touchdown/backend/check"
 	"touchdown/steps/chosen"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
@@ -184,7 +184,7 @@ func fields(stage view.Stage) []view.Field {
 
 // finding is a check and the step that made it.
 type finding struct {
-	steps.Check
+	check.Check
 	step  string
 	stale bool // it is about earlier answers, and is made again
 }

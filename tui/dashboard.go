@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 
-	"touchdown/steps"
+	"touchdown/backend/check"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 )
@@ -116,7 +116,7 @@ func (b *dashboard) view(w, h int) page {
 func (b *dashboard) address() string {
 	for _, stage := range b.snap.Stages {
 		for _, f := range findings(stage) {
-			if f.ID == steps.AddressCheck {
+			if f.ID == check.SiteAddress {
 				return show(f.Observed)
 			}
 		}

@@ -6,7 +6,7 @@ import (
 
 	"touchdown/backend/message"
 
-	"touchdown/steps"
+	"touchdown/backend/check"
 	"touchdown/steps/view"
 )
 
@@ -20,7 +20,7 @@ func TestEvidenceIsWhole(t *testing.T) {
 	seen = append(seen, "the very last")
 	b := newBench(t, 80, 24, realSite, func(s *view.Snapshot) {
 		list := &s.Stages[0].Steps[0].Checks
-		*list = append(*list, steps.Check{ID: "net-dns-1", Title: message.T("DNS server"), Status: "pass", Observed: message.T("yes"), Evidence: message.Lines(seen)})
+		*list = append(*list, check.Check{ID: "net-dns-1", Title: message.T("DNS server"), Status: "pass", Observed: message.T("yes"), Evidence: message.Lines(seen)})
 	})
 	b.press("up")
 	if screen := b.screen(); strings.Contains(screen, "the very last") {

@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"touchdown/backend/message"
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
 
@@ -179,7 +179,7 @@ func TestEachFailureHasAPage(t *testing.T) {
 		what, fix := argument.ReplaceAllString(f.what, "store0042"), argument.ReplaceAllString(f.fix, "store0042")
 		b.fake.change(func(s *view.Snapshot) {
 			failed(s)
-			s.Problem = &steps.Trouble{Code: f.code, Summary: message.Data(what), Fix: message.Data(fix)}
+			s.Problem = &event.Trouble{Code: f.code, Summary: message.Data(what), Fix: message.Data(fix)}
 		})
 		b.refresh()
 		title, safe := "FAILED", texts["problem.safe"]

@@ -15,6 +15,7 @@ import (
 
 	"touchdown/steps"
 	"touchdown/steps/chosen"
+	"touchdown/steps/event"
 	"touchdown/steps/handout"
 	"touchdown/steps/idle"
 	"touchdown/steps/offered"
@@ -319,7 +320,7 @@ func (f *fake) ReleasePen(_ context.Context, pen string) error {
 	return nil
 }
 
-func (f *fake) Events(ctx context.Context, _ string, _ uint64, each func([]steps.Event) error) error {
+func (f *fake) Events(ctx context.Context, _ string, _ uint64, each func([]event.Event) error) error {
 	for {
 		f.mu.Lock()
 		if f.gone {
@@ -332,7 +333,7 @@ func (f *fake) Events(ctx context.Context, _ string, _ uint64, each func([]steps
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-wait:
-			if err := each([]steps.Event{{Seq: seq + 1, Kind: steps.Changed}}); err != nil {
+			if err := each([]event.Event{{Seq: seq + 1, Kind: event.Changed}}); err != nil {
 				return err
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"touchdown/backend/check"
 	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/view"
@@ -103,7 +104,7 @@ func (f *fitness) disk() (finding, bool) {
 }
 
 // runs reports whether the disk's test has not ended: what has ended tells when.
-func runs(c finding) bool { return c.Status == steps.Skip && len(c.Evidence) == 0 }
+func runs(c finding) bool { return c.Status == check.Skip && len(c.Evidence) == 0 }
 
 func (f *fitness) view(w, h int) page {
 	buttons, x, y := f.row.view(f.theme, f.buttons(), true, w)
@@ -125,7 +126,7 @@ func (f *fitness) text(w int) []string {
 	lines := []string{f.theme.head.Render(t("fitness.title")), ""}
 	lines = append(append(lines, wrap(t("fitness.by", by), w, "")...), wrap(f.verdict(found), w, "")...)
 	for _, c := range found {
-		if c.Status != steps.Fail || c.stale {
+		if c.Status != check.Fail || c.stale {
 			continue
 		}
 		lines = append(append(lines, ""), wrap(show(c.Title)+": "+show(c.Observed), w, "")...)
@@ -155,7 +156,7 @@ func (f *fitness) verdict(found []finding) string {
 		switch {
 		case c.stale:
 			return t("fitness.looking")
-		case c.Status == steps.Fail:
+		case c.Status == check.Fail:
 			failed = append(failed, show(c.Title))
 		}
 	}

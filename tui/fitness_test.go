@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"touchdown/backend/check"
 	"touchdown/backend/message"
-	"touchdown/steps"
 	"touchdown/steps/view"
 )
 
@@ -15,9 +15,9 @@ func unfit(s *view.Snapshot) {
 	answer(s, profilePath, "vdu")
 	answer(s, diskTestPath, "true")
 	h := at(s, "hardware")
-	h.Checks = append(slices.Clone(h.Checks), steps.Check{
-		ID: "hw-memory", Title: message.T("Memory"), Status: steps.Fail, Observed: message.Data("16.0 GiB"), Expected: message.Data("32 GiB"),
-	}, steps.Check{ID: diskLatency, Title: message.T("Disk latency"), Status: steps.Skip, Observed: message.F("measuring: %d %% of the writes", 40)})
+	h.Checks = append(slices.Clone(h.Checks), check.Check{
+		ID: "hw-memory", Title: message.T("Memory"), Status: check.Fail, Observed: message.Data("16.0 GiB"), Expected: message.Data("32 GiB"),
+	}, check.Check{ID: diskLatency, Title: message.T("Disk latency"), Status: check.Skip, Observed: message.F("measuring: %d %% of the writes", 40)})
 }
 
 // answer sets the value of a field wherever it is asked.

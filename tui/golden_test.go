@@ -10,6 +10,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"touchdown/backend/check"
 	"touchdown/steps"
 	"touchdown/steps/view"
 )
@@ -59,7 +60,7 @@ func scenes() []scene {
 	}
 	tried := func(s *view.Snapshot) {
 		list := &s.Stages[0].Steps[0].Checks
-		*list = append(*list, steps.Check{
+		*list = append(*list, check.Check{
 			ID: "net-dns-1", Title: message.T("DNS server"), Status: "pass", Observed: message.T("It answers, and knows the names that were asked for."),
 			Expected: message.T("an answer in less than a second"),
 			Evidence: message.Lines([]string{"198.51.100.10/24 -> 198.51.100.53",

@@ -11,7 +11,7 @@ import (
 
 	"touchdown/backend/message"
 
-	"touchdown/steps"
+	"touchdown/backend/problem"
 	"touchdown/steps/view"
 )
 
@@ -200,7 +200,7 @@ func TestKeyboardOfAnother(t *testing.T) {
 func TestKeyboardThatFails(t *testing.T) {
 	dir := t.TempDir()
 	b := newScreen(t, dir)
-	b.bad = &steps.Problem{Code: "KEY-SET", Summary: message.T("The layout could not be loaded."), Fix: message.T("Look at the log.")}
+	b.bad = &problem.Problem{Code: "KEY-SET", Summary: message.T("The layout could not be loaded."), Fix: message.T("Look at the log.")}
 	b.press("ctrl+g")
 	b.looks()
 	b.press("'fr", "enter")

@@ -11,7 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/idle"
 	"touchdown/steps/records"
 	"touchdown/steps/session"
@@ -72,7 +72,7 @@ func (l *link) follow() {
 		l.again = cancel
 		l.mu.Unlock()
 		l.poke(nil)
-		err := l.session.Events(ctx, pen, from, func(events []steps.Event) error {
+		err := l.session.Events(ctx, pen, from, func(events []event.Event) error {
 			for _, e := range events {
 				from = max(from, e.Seq)
 			}
@@ -136,9 +136,9 @@ func (l *link) wait() tea.Msg {
 }
 
 // urgent reports whether people wait for what e tells.
-func urgent(e steps.Event) bool {
+func urgent(e event.Event) bool {
 	switch e.Kind {
-	case steps.Progressed, steps.Said, steps.Checked, steps.Cleared:
+	case event.Progressed, event.Said, event.Checked, event.Cleared:
 		return false
 	}
 	return true

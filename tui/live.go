@@ -3,7 +3,7 @@ package tui
 import (
 	"time"
 
-	"touchdown/steps"
+	"touchdown/backend/check"
 )
 
 // liveTurns is how many changes the dashboard shows; the newest count.
@@ -55,7 +55,7 @@ func (b *live) verdict(w int) (lines []string) {
 		text = t("live.pause", b.moment(l.Pause))
 	case !l.Away.IsZero():
 		text = t("live.away", b.moment(l.Away))
-	case l.Status == steps.Fail:
+	case l.Status == check.Fail:
 		text = t("live.bad", b.moment(l.Since))
 	}
 	for _, line := range wrap(text, w, "") {
@@ -77,5 +77,5 @@ func (b *live) moment(at time.Time) string {
 func (b *live) turn(i, w int) string {
 	v, c := b.snap.Live.Turns[i], checks{base: b.base}
 	at := b.moment(v.At)
-	return "  " + at + "  " + c.line(finding{Check: steps.Check{Title: v.Title, Status: v.Status, Observed: v.Observed}}, w-4-len(at))
+	return "  " + at + "  " + c.line(finding{Check: check.Check{Title: v.Title, Status: v.Status, Observed: v.Observed}}, w-4-len(at))
 }

@@ -5,24 +5,24 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/check"
 	"touchdown/backend/health"
 	"touchdown/backend/message"
-	"touchdown/steps"
 	"touchdown/steps/view"
 )
 
 // troubled is a landed node whose cluster has had a fault for 20 minutes.
 func troubled(s *view.Snapshot) {
-	degraded := steps.Check{ID: "operators", Title: message.T("Platform services (ClusterOperators)"), Status: steps.Fail, Observed: message.Data("authentication: OAuthServerRouteEndpointAccessible")}
-	warned := steps.Check{ID: "operators-optional", Title: message.T("Services that need the Internet (ClusterOperators)"), Status: steps.Warn, Observed: message.Data("insights: NotReachable")}
+	degraded := check.Check{ID: "operators", Title: message.T("Platform services (ClusterOperators)"), Status: check.Fail, Observed: message.Data("authentication: OAuthServerRouteEndpointAccessible")}
+	warned := check.Check{ID: "operators-optional", Title: message.T("Services that need the Internet (ClusterOperators)"), Status: check.Warn, Observed: message.Data("insights: NotReachable")}
 	began := epoch.Add(-20 * time.Minute)
 	s.Live = &health.Live{
-		Since: began, Well: began, Status: steps.Fail, Counts: map[steps.Status]int{steps.Pass: 38, steps.Warn: 1, steps.Fail: 1},
-		Checks: []steps.Check{degraded, warned},
+		Since: began, Well: began, Status: check.Fail, Counts: map[check.Status]int{check.Pass: 38, check.Warn: 1, check.Fail: 1},
+		Checks: []check.Check{degraded, warned},
 		Turns: []health.Turn{
-			{At: began, ID: degraded.ID, Title: degraded.Title, Status: steps.Fail, Observed: degraded.Observed},
-			{At: began.Add(time.Minute), ID: "pods", Title: message.T("Node"), Status: steps.Fail, Observed: message.Data("openshift-authentication/oauth: CrashLoopBackOff")},
-			{At: began.Add(9 * time.Minute), ID: "pods", Title: message.T("Node"), Status: steps.Pass, Observed: message.Data("250 pods")},
+			{At: began, ID: degraded.ID, Title: degraded.Title, Status: check.Fail, Observed: degraded.Observed},
+			{At: began.Add(time.Minute), ID: "pods", Title: message.T("Node"), Status: check.Fail, Observed: message.Data("openshift-authentication/oauth: CrashLoopBackOff")},
+			{At: began.Add(9 * time.Minute), ID: "pods", Title: message.T("Node"), Status: check.Pass, Observed: message.Data("250 pods")},
 		},
 	}
 }
@@ -30,14 +30,14 @@ func troubled(s *view.Snapshot) {
 // unanswered is one whose API has not answered since yesterday.
 func unanswered(s *view.Snapshot) {
 	s.Live = &health.Live{
-		Since: epoch.Add(-5 * time.Hour), Well: epoch.Add(-5 * time.Hour), Away: epoch.Add(-5 * time.Hour), Status: steps.Fail,
-		Checks: []steps.Check{{ID: "api", Title: message.T("Cluster answers (API readyz)"), Status: steps.Fail, Observed: message.Data("dial tcp 127.0.0.1:6443")}},
+		Since: epoch.Add(-5 * time.Hour), Well: epoch.Add(-5 * time.Hour), Away: epoch.Add(-5 * time.Hour), Status: check.Fail,
+		Checks: []check.Check{{ID: "api", Title: message.T("Cluster answers (API readyz)"), Status: check.Fail, Observed: message.Data("dial tcp 127.0.0.1:6443")}},
 	}
 }
 
 // paused is one whose API restarts.
 func paused(s *view.Snapshot) {
-	s.Live = &health.Live{Since: epoch.Add(-5 * time.Hour), Pause: epoch.Add(-time.Minute), Status: steps.Pass}
+	s.Live = &health.Live{Since: epoch.Add(-5 * time.Hour), Pause: epoch.Add(-time.Minute), Status: check.Pass}
 }
 
 // TestLineModeTellsWhatChanged: while a prompt waits, each change is told once.

@@ -6,6 +6,8 @@ import (
 
 	"touchdown/backend/message"
 
+	"touchdown/backend/check"
+	"touchdown/backend/progress"
 	"touchdown/steps"
 	"touchdown/steps/site"
 	"touchdown/steps/view"
@@ -104,9 +106,9 @@ func at(s *view.Snapshot, id string) *view.Step {
 	panic("there is no step " + id)
 }
 
-func seen(status, title, observed string) steps.Check {
-	c := steps.Check{ID: title, Title: message.Data(title), Observed: message.Data(observed)}
-	c.Status = map[string]steps.Check{"pass": {Status: "pass"}, "warn": {Status: "warn"}}[status].Status
+func seen(status, title, observed string) check.Check {
+	c := check.Check{ID: title, Title: message.Data(title), Observed: message.Data(observed)}
+	c.Status = map[string]check.Check{"pass": {Status: "pass"}, "warn": {Status: "warn"}}[status].Status
 	return c
 }
 
@@ -114,7 +116,7 @@ func seeHardware(s *view.Snapshot) {
 	tpm := seen("warn", "Security chip (TPM)", "none")
 	tpm.ID = "hw-tpm"
 	tpm.Expected, tpm.Fix = message.T("2.0"), message.T("Switch it on in the firmware's setup, where the machine has one.")
-	at(s, "hardware").Checks = []steps.Check{
+	at(s, "hardware").Checks = []check.Check{
 		seen("pass", "Processor threads (vCPU)", "16 threads on 8 cores"), seen("pass", "Processor generation", "x86-64-v3"),
 		seen("pass", "Memory", "64.0 GiB"), seen("pass", "System disk size", "nvme0n1, 960 GB"),
 		seen("pass", "Network cable", "enp1s0 up, enp2s0 down"), tpm, seen("pass", "System clock", "2026-11-21 02:13 UTC"),
@@ -158,7 +160,7 @@ func keepOrBack(s *view.Snapshot) {
 
 func relocating(s *view.Snapshot) {
 	step := until(s, "rollouts")
-	step.Progress = &steps.Progress{Done: 21, Total: 34, Unit: "operators", Waiting: message.T("operator authentication"), Usual: 300}
+	step.Progress = &progress.Progress{Done: 21, Total: 34, Unit: "operators", Waiting: message.T("operator authentication"), Usual: 300}
 	step.Said = []message.Text{message.T("kube-apiserver runs revision 8.")}
 	s.Worked, s.Left = (7 * time.Minute).Seconds(), (6 * time.Minute).Seconds()
 }
@@ -176,11 +178,11 @@ func seeding(s *view.Snapshot) {
 	seeHardware(s)
 	step := until(s, "images")
 	s.Life = "factory"
-	step.Progress = &steps.Progress{Done: 11253, Total: 18024, Unit: "MiB", Waiting: message.T("the copy of the layers")}
+	step.Progress = &progress.Progress{Done: 11253, Total: 18024, Unit: "MiB", Waiting: message.T("the copy of the layers")}
 }
 
-func wellChecks() []steps.Check {
-	return []steps.Check{
+func wellChecks() []check.Check {
+	return []check.Check{
 		seen("pass", "OpenShift release (ClusterVersion)", "4.18.21"),
 		seen("pass", "Platform services (ClusterOperators)", "34 services, all well"),
 		seen("pass", "Node works (Ready)", "sno-factory ready"), seen("pass", "Cluster database (etcd)", "well"),

@@ -7,7 +7,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/message"
-	"touchdown/steps"
+
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 )
@@ -62,7 +62,7 @@ func TestPlainTellsWhatFailed(t *testing.T) {
 			f, p := holding(t, func(s *view.Snapshot) {
 				hardware := s.Stages[0].Steps[0].Checks
 				hardware[0].Status, hardware[0].Fix = c.status, message.T("Use another machine.")
-				at(s, "network-settings").Checks = []steps.Check{hardware[0]}
+				at(s, "network-settings").Checks = []check.Check{hardware[0]}
 			})
 			p.printed(t, "removes the answer.")
 			if !c.held {

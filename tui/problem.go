@@ -6,7 +6,7 @@ import (
 
 	"touchdown/backend/message"
 
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 )
@@ -99,11 +99,11 @@ func (p *trouble) ways() (list []button, says []string) {
 }
 
 // failure is what became of the work, also where the engine has no word for it.
-func failure(s *view.Snapshot) *steps.Trouble {
+func failure(s *view.Snapshot) *event.Trouble {
 	if s.Problem != nil {
 		return s.Problem
 	}
-	return &steps.Trouble{Code: t("problem.unknown"), Summary: message.Data(t("problem.stopped")), Fix: message.Data(t("problem.tryAgain"))}
+	return &event.Trouble{Code: t("problem.unknown"), Summary: message.Data(t("problem.stopped")), Fix: message.Data(t("problem.tryAgain"))}
 }
 
 func (p *trouble) view(w, h int) page {

@@ -7,7 +7,10 @@ import (
 
 	"touchdown/backend/message"
 
+	"touchdown/backend/check"
+	"touchdown/backend/progress"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/site"
 	"touchdown/steps/view"
 )
@@ -19,9 +22,9 @@ var noField = view.Field{
 
 // collectingSnapshot is a short list of the site's steps and fields, to press keys in. TestShortList holds it to the real one.
 func collectingSnapshot() view.Snapshot {
-	check := func(id, title, status, observed, expected, fix string) steps.Check {
-		c := steps.Check{ID: id, Title: message.Data(title), Observed: message.Data(observed), Expected: message.Data(expected), Fix: message.Data(fix)}
-		c.Status = map[string]steps.Check{"pass": {Status: "pass"}, "warn": {Status: "warn"}, "fail": {Status: "fail"}, "skip": {Status: "skip"}}[status].Status
+	verdict := func(id, title, status, observed, expected, fix string) check.Check {
+		c := check.Check{ID: id, Title: message.Data(title), Observed: message.Data(observed), Expected: message.Data(expected), Fix: message.Data(fix)}
+		c.Status = map[string]check.Check{"pass": {Status: "pass"}, "warn": {Status: "warn"}, "fail": {Status: "fail"}, "skip": {Status: "skip"}}[status].Status
 		c.Source = message.Data("Red Hat, minimum for one node")
 		return c
 	}
@@ -30,14 +33,14 @@ func collectingSnapshot() view.Snapshot {
 		State: view.Collecting, Now: epoch,
 		Stages: []view.Stage{
 			{ID: "hardware", Title: message.T("Hardware check"), Steps: []view.Step{{
-				ID: "hardware", Title: message.T("Check the hardware"), Checks: []steps.Check{
-					check("hw-cpu", "Processors", "pass", "16 threads", "at least 8", ""),
-					check("hw-memory", "Memory", "pass", "64 GiB", "at least 16 GiB", ""),
-					check("hw-disk", "Disk for the system", "pass", "960 GB, NVMe", "at least 120 GB", ""),
-					check("hw-nic", "Network cable", "pass", "2 of 2 with a cable", "at least 1", ""),
-					check("hw-clock", "Clock", "warn", "no time server answers", "one that answers",
+				ID: "hardware", Title: message.T("Check the hardware"), Checks: []check.Check{
+					verdict("hw-cpu", "Processors", "pass", "16 threads", "at least 8", ""),
+					verdict("hw-memory", "Memory", "pass", "64 GiB", "at least 16 GiB", ""),
+					verdict("hw-disk", "Disk for the system", "pass", "960 GB, NVMe", "at least 120 GB", ""),
+					verdict("hw-nic", "Network cable", "pass", "2 of 2 with a cable", "at least 1", ""),
+					verdict("hw-clock", "Clock", "warn", "no time server answers", "one that answers",
 						"Connect the site's time server, or set the clock in the firmware."),
-					check("hw-tpm", "Security chip", "skip", "there is none", "", ""),
+					verdict("hw-tpm", "Security chip", "skip", "there is none", "", ""),
 				},
 			}}},
 			{ID: "site", Title: message.T("Names and credentials"), Steps: []view.Step{
@@ -50,7 +53,7 @@ func collectingSnapshot() view.Snapshot {
 						Path: "spec.baseDomain", Kind: steps.Text, Label: message.T("Base domain"), Example: "example.com", Visible: true,
 						Help: message.T("The domain of the site. The cluster answers at api.NAME.DOMAIN and *.apps.NAME.DOMAIN."),
 					},
-				}, Checks: []steps.Check{check("names-now", "What the cluster is called now", "pass", "factory.example", "", "")}},
+				}, Checks: []check.Check{verdict("names-now", "What the cluster is called now", "pass", "factory.example", "", "")}},
 				{ID: "credentials", Title: message.T("Add the site's certificates and credentials"), Fields: []view.Field{
 					{
 						Path: "spec.pullSecret", Kind: steps.Secret, Label: message.T("Pull secret"), Optional: true, Visible: true,
@@ -169,7 +172,7 @@ func working(s *view.Snapshot) {
 			switch step := &s.Stages[i].Steps[j]; {
 			case step.ID == s.Current:
 				step.Status, step.Started = view.Running, epoch.Add(-210*time.Second)
-				step.Progress = &steps.Progress{Done: 21, Total: 33, Unit: "operators", Waiting: message.T("operator authentication"), Usual: 300}
+				step.Progress = &progress.Progress{Done: 21, Total: 33, Unit: "operators", Waiting: message.T("operator authentication"), Usual: 300}
 				step.Said = []message.Text{message.T("Wrote the new names."), message.T("kube-apiserver runs revision 9."), message.T("12 operators have taken the new names.")}
 				return
 			case step.Skip.String() != "":
@@ -186,7 +189,7 @@ func lost(s *view.Snapshot) {
 	failed(s)
 	what := message.F("%s; what was found is kept as %s", message.F("%d of the journal's records cannot be read", 2), "journal.jsonl.damaged")
 	s.Notices = []message.Text{message.F("Records were lost: %s", what)}
-	s.Problem = &steps.Trouble{
+	s.Problem = &event.Trouble{
 		Code: view.RecordsLost, Summary: message.T("Records of this job were damaged or lost, so it does not continue automatically."),
 		Fix: message.T("Continue from what the machine shows, edit the answers to start over, or undo."), Detail: what,
 	}
@@ -195,7 +198,7 @@ func lost(s *view.Snapshot) {
 func failed(s *view.Snapshot) {
 	working(s)
 	s.State = view.HasFailed
-	s.Problem = &steps.Trouble{
+	s.Problem = &event.Trouble{
 		Code: "RLT-DNS", Summary: message.T("The operator authentication cannot reach its own address."),
 		Fix:    message.T("Ask the site for the DNS record *.apps.store0042.example.com, then retry."),
 		Detail: message.Verbatim("waiting for operator authentication: OAuthServerRouteEndpointAccessible: no such host"),
@@ -205,7 +208,7 @@ func failed(s *view.Snapshot) {
 		for j := range s.Stages[i].Steps {
 			if step := &s.Stages[i].Steps[j]; step.ID == "rollouts" {
 				step.Status = view.StepFailed
-				step.Checks = []steps.Check{{ID: "name-oauth", Title: message.T("Login page answers"), Status: "fail", Observed: message.T("no such host")}}
+				step.Checks = []check.Check{{ID: "name-oauth", Title: message.T("Login page answers"), Status: "fail", Observed: message.T("no such host")}}
 			}
 		}
 	}
@@ -233,10 +236,10 @@ func finished(s *view.Snapshot) {
 				step.Status = view.StepDone
 			}
 			if step.ID == "hand-over" {
-				step.Checks = []steps.Check{{ID: steps.AddressCheck, Title: message.T("The node's address at this site"), Status: "pass", Observed: message.T("198.51.100.10")}}
+				step.Checks = []check.Check{{ID: check.SiteAddress, Title: message.T("The node's address at this site"), Status: "pass", Observed: message.T("198.51.100.10")}}
 			}
 			if step.ID == "health" {
-				step.Checks = []steps.Check{
+				step.Checks = []check.Check{
 					{ID: "operators", Title: message.T("Operators"), Status: "pass", Observed: message.T("33 of 33 well")},
 					{ID: "nodes", Title: message.T("Node"), Status: "pass", Observed: message.T("Ready")},
 				}
@@ -258,7 +261,7 @@ func undoing(s *view.Snapshot) {
 				step.Undo = true
 			case "domain":
 				step.Undo, step.Status, step.Started = true, view.Running, epoch.Add(-10*time.Second)
-				step.Progress = &steps.Progress{Waiting: message.T("the operators to take the old names")}
+				step.Progress = &progress.Progress{Waiting: message.T("the operators to take the old names")}
 			case "rollouts":
 				step.Undo, step.Status, step.Progress = true, view.StepUndone, nil
 			}

@@ -6,7 +6,7 @@ import (
 
 	"touchdown/backend/message"
 
-	"touchdown/steps"
+	"touchdown/backend/check"
 	"touchdown/steps/view"
 )
 
@@ -35,7 +35,7 @@ func TestOldVerdictIsNotShown(t *testing.T) {
 func TestFormTellsOldVerdicts(t *testing.T) {
 	b := newBench(t, 80, 24, func(s *view.Snapshot) {
 		step := &s.Stages[1].Steps[0]
-		step.Checks = []steps.Check{{ID: "net-gateway", Title: message.T("Gateway"), Status: "pass"}, {ID: "net-dns", Title: message.T("DNS"), Status: "pass"}}
+		step.Checks = []check.Check{{ID: "net-gateway", Title: message.T("Gateway"), Status: "pass"}, {ID: "net-dns", Title: message.T("DNS"), Status: "pass"}}
 		step.Stale = []string{"net-gateway"}
 	})
 	b.press("c")

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/steps"
+	"touchdown/backend/progress"
 	"touchdown/steps/view"
 )
 
@@ -76,7 +76,7 @@ func TestLastChange(t *testing.T) {
 	}{{212.4, "3412 of 18000 MiB, 212 MiB/s"}, {0.5, "MiB, 512 KiB/s"}} {
 		b.fake.change(func(s *view.Snapshot) {
 			step := at(s, "rollouts")
-			step.Progress = &steps.Progress{Done: 3412, Total: 18000, Unit: "MiB"}
+			step.Progress = &progress.Progress{Done: 3412, Total: 18000, Unit: "MiB"}
 			step.Rate, step.Moved, s.Now = c.rate, b.now, b.now
 		})
 		b.refresh()

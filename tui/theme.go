@@ -9,7 +9,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
-	"touchdown/steps"
+	"touchdown/backend/check"
 	"touchdown/steps/view"
 )
 
@@ -102,7 +102,7 @@ func (t theme) fill(line string, w int) string {
 }
 
 // verdict is the word and style of a check.
-func (t theme) verdict(s steps.Check) string {
+func (t theme) verdict(s check.Check) string {
 	switch s.Status {
 	case "pass":
 		return t.good.Render("PASS")

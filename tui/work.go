@@ -12,7 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 
-	"touchdown/steps"
+	"touchdown/backend/progress"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 )
@@ -261,7 +261,7 @@ func (s *work) counted(step view.Step) []string {
 }
 
 // waiting tells what we are waiting for, how long that usually takes, and when it takes too long.
-func (s *work) waiting(p steps.Progress, elapsed float64, w int) []string {
+func (s *work) waiting(p progress.Progress, elapsed float64, w int) []string {
 	if show(p.Waiting) == "" {
 		return nil
 	}

@@ -16,6 +16,9 @@ const (
 	Waived Status = "waived" // failed or warned, and a person took responsibility for it
 )
 
+// SiteAddress is the ID of the check that tells where the site reaches the node: a console shows it above all others.
+const SiteAddress = "site-address"
+
 // Check is one thing that was looked at.
 type Check struct {
 	ID       string         `json:"id"`                 // frozen once released: "hw-memory", "operators"

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/problem"
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/site"
 	"touchdown/steps/view"
@@ -239,7 +239,7 @@ func stepOfCheck(s *view.Snapshot, id string) string {
 
 // follow prints events until the job has an end.
 func (a *applying) follow(ctx context.Context, from uint64) error {
-	err := followed(ctx, a.cmd, a.session, a.pen, from, func(events []steps.Event) error {
+	err := followed(ctx, a.cmd, a.session, a.pen, from, func(events []event.Event) error {
 		for _, e := range events {
 			if err := printEvent(a.cmd, e, a.json); err != nil {
 				return err

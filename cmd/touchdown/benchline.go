@@ -11,10 +11,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/backend"
+	"touchdown/backend/check"
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
 	"touchdown/steps"
 	"touchdown/steps/engine"
+	"touchdown/steps/event"
 )
 
 // benchLine is the node for a list of steps that a command does and prints itself.
@@ -55,23 +57,23 @@ func (b *benchLine) list(stages []steps.Stage, before string) *engine.Foreground
 	for _, s := range stepsOf(stages) {
 		titles[s.ID()] = s.Title().String()
 	}
-	each := func(e steps.Event) {
+	each := func(e event.Event) {
 		switch e.Kind {
-		case steps.Started, steps.Undoing:
+		case event.Started, event.Undoing:
 			waiting = ""
 			if title := titles[e.Step]; title != "" && before != "" {
-				fmt.Fprint(b.out, steps.Linef(before, title))
+				fmt.Fprint(b.out, linef(before, title))
 			}
-		case steps.Progressed: // what we are waiting for, once
+		case event.Progressed: // what we are waiting for, once
 			if w := e.Progress.Waiting; w.String() != "" && w.String() != waiting {
 				waiting = w.String()
-				fmt.Fprint(b.out, steps.Linef("  ... %s", w))
+				fmt.Fprint(b.out, linef("  ... %s", w))
 			}
-		case steps.Checked:
+		case event.Checked:
 			printCheck(b.out, *e.Check)
-		case steps.Said: // steps say only what they changed
+		case event.Said: // steps say only what they changed
 			b.changed = true
-			fmt.Fprint(b.out, steps.Linef("  %s", e.Text))
+			fmt.Fprint(b.out, linef("  %s", e.Text))
 		}
 	}
 	return &engine.Foreground{Node: b.node, Stages: stages, Dir: b.dir, Each: each}
@@ -87,12 +89,12 @@ func (b *benchLine) undo(ctx context.Context, stages []steps.Stage) error {
 }
 
 // printCheck prints a verdict, and what to do where it did not pass.
-func printCheck(w io.Writer, c steps.Check) {
-	fmt.Fprint(w, steps.Linef("  %-4s  %s: %s", c.Status, c.Title, c.Observed))
-	if c.Status != steps.Pass && c.Fix.String() != "" {
-		fmt.Fprint(w, steps.Linef("        try: %s", c.Fix))
+func printCheck(w io.Writer, c check.Check) {
+	fmt.Fprint(w, linef("  %-4s  %s: %s", c.Status, c.Title, c.Observed))
+	if c.Status != check.Pass && c.Fix.String() != "" {
+		fmt.Fprint(w, linef("        try: %s", c.Fix))
 	}
 	for _, line := range c.Evidence {
-		fmt.Fprint(w, steps.Linef("        %s", line))
+		fmt.Fprint(w, linef("        %s", line))
 	}
 }

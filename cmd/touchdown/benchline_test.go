@@ -11,7 +11,9 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend"
+	"touchdown/backend/check"
 	"touchdown/backend/host"
+	"touchdown/backend/progress"
 	"touchdown/steps"
 )
 
@@ -22,13 +24,13 @@ func (*boltStep) ID() string          { return "bolt" }
 func (*boltStep) Title() message.Text { return message.T("Tighten the bolt") }
 
 func (s *boltStep) Run(ctx context.Context, _ *backend.Node, report steps.Report) error {
-	report.Progress(steps.Progress{Waiting: message.T("the spanner")})
-	report.Progress(steps.Progress{Waiting: message.T("the spanner"), Done: 1})
+	report.Progress(progress.Progress{Waiting: message.T("the spanner")})
+	report.Progress(progress.Progress{Waiting: message.T("the spanner"), Done: 1})
 	answer, err := report.Ask(ctx, steps.Question{ID: "sure", Default: "yes", Choices: []steps.Choice{{Value: "no"}, {Value: "yes"}}})
 	if err != nil || answer != "yes" {
 		return errors.Join(err, errors.New("asked in vain"))
 	}
-	report.Check(steps.Check{ID: "torque", Title: message.T("Torque"), Status: steps.Warn, Observed: message.T("low"), Fix: message.T("Turn."), Evidence: []message.Text{message.Data("9 Nm")}})
+	report.Check(check.Check{ID: "torque", Title: message.T("Torque"), Status: check.Warn, Observed: message.T("low"), Fix: message.T("Turn."), Evidence: []message.Text{message.Data("9 Nm")}})
 	report.Say(message.F("The bolt is %s.", "tight"))
 	return s.err
 }

@@ -16,6 +16,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/images"
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 	"touchdown/backend/report"
 	"touchdown/steps"
 	"touchdown/steps/site"
@@ -198,9 +199,9 @@ type inspected struct {
 	checks       []check.Check
 }
 
-func (i *inspected) Check(c steps.Check)            { i.checks = append(i.checks, c) }
+func (i *inspected) Check(c check.Check)            { i.checks = append(i.checks, c) }
 func (i *inspected) Say(message.Text)               {}
-func (i *inspected) Progress(steps.Progress)        {}
+func (i *inspected) Progress(progress.Progress)     {}
 func (i *inspected) Suggest(string, string, string) {}
 func (i *inspected) Offer(string, []steps.Choice)   {}
 

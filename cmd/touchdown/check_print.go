@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/check"
-	"touchdown/steps"
 	"touchdown/tui"
 )
 
@@ -78,7 +77,7 @@ func (c *checked) text(before *checked) string {
 		if checks = c.changed(before); len(checks) == 0 {
 			return ""
 		}
-		b.WriteString(steps.Linef("%s", c.At.Format(time.TimeOnly)+" UTC"))
+		b.WriteString(linef("%s", c.At.Format(time.TimeOnly)+" UTC"))
 	}
 	if before == nil && c.Subject == "hardware" {
 		b.WriteString(hanging("", c.fitness()))
@@ -89,7 +88,7 @@ func (c *checked) text(before *checked) string {
 			b.WriteString(hanging("        ", "try: "+k.Fix.String()))
 		}
 	}
-	b.WriteString(steps.Linef("%s", c.summary()))
+	b.WriteString(linef("%s", c.summary()))
 	return b.String()
 }
 
@@ -98,7 +97,7 @@ const checkColumns = 80
 
 // hanging wraps a text behind a first column of 8.
 func hanging(first, text string) string {
-	text = strings.TrimSuffix(steps.Linef("%s", text), "\n") // texts of the cluster cannot begin a line
+	text = strings.TrimSuffix(linef("%s", text), "\n") // texts of the cluster cannot begin a line
 	lines := tui.Lines(text, checkColumns-len(first))
 	return first + strings.Join(lines, "\n"+strings.Repeat(" ", len(first))) + "\n"
 }

@@ -13,7 +13,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/message"
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/handout"
 	"touchdown/steps/session"
 )
@@ -72,7 +72,7 @@ func (of credentials) ask(ctx context.Context, engine session.Session, ask hando
 	held := make(chan struct{})
 	go func() { // the stream keeps control: a kubeconfig takes minutes
 		defer close(held)
-		_ = engine.Events(ctx, pen, 0, func([]steps.Event) error { return nil }) // who lost control is told by Give
+		_ = engine.Events(ctx, pen, 0, func([]event.Event) error { return nil }) // who lost control is told by Give
 	}()
 	got, err := engine.Give(ctx, pen, ask)
 	stop()
@@ -114,20 +114,20 @@ func (of credentials) deliver(cmd *cobra.Command, got *handout.LogIn, asJSON boo
 func logInText(got *handout.LogIn) string {
 	text := ""
 	if got.Console != "" {
-		text += steps.Linef("Web console  %s", got.Console)
+		text += linef("Web console  %s", got.Console)
 	}
-	text += steps.Linef("API          %s", got.API) + steps.Linef("User         %s", got.User)
+	text += linef("API          %s", got.API) + linef("User         %s", got.User)
 	if got.Why != (message.Text{}) {
-		return text + steps.Linef("Password     none: %s", got.Why)
+		return text + linef("Password     none: %s", got.Why)
 	}
-	return text + steps.Linef("Password     %s", got.Password)
+	return text + linef("Password     %s", got.Password)
 }
 
 // lasting says how long a kubeconfig serves.
 func lasting(file string, got *handout.LogIn) string {
-	text := steps.Linef("%s opens %s until %s.", file, got.API, got.Until.UTC().Format(time.DateOnly))
+	text := linef("%s opens %s until %s.", file, got.API, got.Until.UTC().Format(time.DateOnly))
 	if got.Server.Before(got.Until) {
-		text += steps.Linef("The API's own certificate ends before that, on %s.", got.Server.UTC().Format(time.DateOnly))
+		text += linef("The API's own certificate ends before that, on %s.", got.Server.UTC().Format(time.DateOnly))
 	}
 	return text
 }

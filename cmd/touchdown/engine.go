@@ -135,15 +135,11 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 		Media: watcher, Outbox: outbox,
 		Notices: func() []message.Text { return notices(node) }, Reached: nodeNet.Reached,
 		Stages: func(cfg *site.Config) []steps.Stage {
-			stages := list(cfg, steps.Wiring{
+			return h.list(list, cfg, steps.Wiring{
 				Version: version, Program: program, Dir: dir, NodeNet: nodeNet, Media: watcher, Outbox: outbox,
 				Brought: func() bool { return node.Host.Exists(layout.SiteObjects) },
 				BurnIn:  func() time.Duration { return burnin.Asked(node.Host, factory.Stay(node.Host)) },
 			})
-			if h.stages != nil {
-				h.stages(stages)
-			}
-			return stages
 		},
 	})
 	if err != nil {

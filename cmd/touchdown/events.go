@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/schema"
 	"touchdown/steps/session"
 )
@@ -49,7 +49,7 @@ func (c *connection) events(cmd *cobra.Command, follow bool, from uint64, asJSON
 	if !follow && snapshot.Seq <= from {
 		return nil
 	}
-	return explainClient(followed(cmd.Context(), cmd, engine, "", from, func(events []steps.Event) error {
+	return explainClient(followed(cmd.Context(), cmd, engine, "", from, func(events []event.Event) error {
 		for _, e := range events {
 			if err := printEvent(cmd, e, asJSON); err != nil {
 				return err
@@ -64,9 +64,9 @@ func (c *connection) events(cmd *cobra.Command, follow bool, from uint64, asJSON
 
 // followed reads the events after the one numbered from, until each returns errEnough or another error, or ctx ends, which is none. An
 // engine that is started again is found again.
-func followed(ctx context.Context, cmd *cobra.Command, engine session.Session, pen string, from uint64, each func([]steps.Event) error) error {
+func followed(ctx context.Context, cmd *cobra.Command, engine session.Session, pen string, from uint64, each func([]event.Event) error) error {
 	for told := false; ; {
-		err := engine.Events(ctx, pen, from, func(events []steps.Event) error {
+		err := engine.Events(ctx, pen, from, func(events []event.Event) error {
 			if len(events) > 0 {
 				from, told = events[len(events)-1].Seq, false
 			}
@@ -90,7 +90,7 @@ func followed(ctx context.Context, cmd *cobra.Command, engine session.Session, p
 	}
 }
 
-func printEvent(cmd *cobra.Command, e steps.Event, asJSON bool) error {
+func printEvent(cmd *cobra.Command, e event.Event, asJSON bool) error {
 	if !asJSON {
 		fmt.Fprint(printed(cmd), renderEvent(e))
 		return nil

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 )
 
@@ -21,12 +21,12 @@ type restarting struct {
 	asked []uint64
 }
 
-func (r *restarting) Events(_ context.Context, _ string, from uint64, each func([]steps.Event) error) error {
+func (r *restarting) Events(_ context.Context, _ string, from uint64, each func([]event.Event) error) error {
 	r.asked = append(r.asked, from)
 	if len(r.asked)%2 == 0 { // not there yet
 		return fmt.Errorf("%w: connection refused", session.ErrNoEngine)
 	}
-	if err := each([]steps.Event{{Seq: from + 5, Kind: steps.Said}}); err != nil {
+	if err := each([]event.Event{{Seq: from + 5, Kind: event.Said}}); err != nil {
 		return err
 	}
 	return fmt.Errorf("%w: the event stream ended", session.ErrNoEngine)
@@ -39,7 +39,7 @@ func TestFollowingOutlivesTheEngine(t *testing.T) {
 		cmd := &cobra.Command{}
 		cmd.SetErr(&complaints)
 		engine, read := &restarting{}, 0
-		err := followed(t.Context(), cmd, engine, "", 7, func(events []steps.Event) error {
+		err := followed(t.Context(), cmd, engine, "", 7, func(events []event.Event) error {
 			if read++; read == 3 {
 				return errEnough
 			}

@@ -120,9 +120,12 @@ func bake(t *target, cmd *cobra.Command, dry bool, o steps.BakeOptions) error {
 	return nil
 }
 
+// bakeCheck is the step that only looks: a dry run runs it.
+const bakeCheck = "bake-check"
+
 func planBake(ctx context.Context, line *benchLine, list []steps.Stage) error {
 	for _, s := range stepsOf(list) {
-		if _, looks := s.(*steps.BakeCheck); looks {
+		if s.ID() == bakeCheck {
 			if err := line.list([]steps.Stage{{Steps: []steps.Step{s}}}, "").Run(ctx); err != nil {
 				return err
 			}
@@ -136,10 +139,10 @@ func planBake(ctx context.Context, line *benchLine, list []steps.Stage) error {
 			return err
 		}
 		for _, ch := range plan.Changes {
-			fmt.Fprint(line.out, steps.Linef("would change  %s: %s", ch.What, ch.New))
+			fmt.Fprint(line.out, linef("would change  %s: %s", ch.What, ch.New))
 		}
 		for _, d := range plan.Disturbances {
-			fmt.Fprint(line.out, steps.Linef("would cause   %s: %s", d.What, d.Cause))
+			fmt.Fprint(line.out, linef("would cause   %s: %s", d.What, d.Cause))
 		}
 	}
 	return nil

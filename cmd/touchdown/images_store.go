@@ -11,6 +11,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/images"
 	"touchdown/backend/images/cri"
+	"touchdown/backend/problem"
 	"touchdown/backend/progress"
 	"touchdown/steps"
 	"touchdown/steps/site"
@@ -51,7 +52,7 @@ func (c imageCommands) runSeed(cmd *cobra.Command, step *steps.Images) error {
 		return err
 	}
 	err = line.list([]steps.Stage{{Steps: []steps.Step{step}}}, "").Run(cmd.Context())
-	if p, ok := errors.AsType[*steps.Problem](err); ok && p.Code == view.ChecksFailed {
+	if p, ok := errors.AsType[*problem.Problem](err); ok && p.Code == view.ChecksFailed {
 		return errNotWhole
 	}
 	if err != nil {

@@ -9,7 +9,10 @@ import (
 
 	"touchdown/backend/message"
 
+	"touchdown/backend/check"
+	"touchdown/backend/progress"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 	"touchdown/tui"
@@ -24,7 +27,7 @@ func TestNoTextForgesALine(t *testing.T) {
 	rendered := func(text string) map[string]string {
 		out := map[string]string{}
 		for _, kind := range eventKinds {
-			var e steps.Event
+			var e event.Event
 			plantText(reflect.ValueOf(&e).Elem(), 8, text)
 			e.Kind, e.Time = kind, time.Time{}
 			out["event "+string(kind)] = renderEvent(e)
@@ -42,11 +45,11 @@ func TestNoTextForgesALine(t *testing.T) {
 		renderReview(tui.Outlet(&review), &r)
 		out["review"] = review.String()
 		var direct bytes.Buffer
-		each := (&benchLine{out: tui.Outlet(&direct)}).list([]steps.Stage{{Steps: []steps.Step{&steps.BakeArm{}}}}, "Taking back: %s").Each
-		each(steps.Event{Kind: steps.Undoing, Step: "bake-arm"})
-		each(steps.Event{Kind: steps.Progressed, Progress: &steps.Progress{Waiting: message.Data(text)}})
-		each(steps.Event{Kind: steps.Checked, Check: &steps.Check{Status: steps.Fail, Title: message.Data(text), Observed: message.Data(text), Fix: message.Data(text), Evidence: []message.Text{message.Data(text)}}})
-		each(steps.Event{Kind: steps.Said, Text: message.Data(text)})
+		each := (&benchLine{out: tui.Outlet(&direct)}).list(steps.Bake("touchdown", "", steps.BakeOptions{Arm: true}), "Taking back: %s").Each
+		each(event.Event{Kind: event.Undoing, Step: "bake-arm"})
+		each(event.Event{Kind: event.Progressed, Progress: &progress.Progress{Waiting: message.Data(text)}})
+		each(event.Event{Kind: event.Checked, Check: &check.Check{Status: check.Fail, Title: message.Data(text), Observed: message.Data(text), Fix: message.Data(text), Evidence: []message.Text{message.Data(text)}}})
+		each(event.Event{Kind: event.Said, Text: message.Data(text)})
 		out["factory"] = direct.String()
 		return out
 	}
@@ -65,7 +68,7 @@ func TestNoTextForgesALine(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\nb": "a; b\n", "a \r\n  b\n": "a; b\n", "  a": "  a\n", "a\tb\n\n": "a b\n", "": "\n", "\n": "\n",
 	} {
-		if got := steps.Linef("%s", text); got != want {
+		if got := linef("%s", text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend/problem"
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 )
@@ -24,7 +24,7 @@ type lost struct {
 }
 
 func (l *lost) Snapshot(context.Context) (*view.Snapshot, error) {
-	return &view.Snapshot{State: view.HasFailed, Problem: &steps.Trouble{Code: view.RecordsLost, Summary: message.T("Lost.")}}, nil
+	return &view.Snapshot{State: view.HasFailed, Problem: &event.Trouble{Code: view.RecordsLost, Summary: message.T("Lost.")}}, nil
 }
 
 func (l *lost) Do(_ context.Context, _ string, a session.Action) error {

@@ -15,6 +15,7 @@ import (
 	"touchdown/backend/kube"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/site"
 )
 
@@ -41,9 +42,22 @@ func main() {
 // hooks are what tests put into an engine; empty in the product.
 type hooks struct {
 	root       string              // prefix of the machine's paths
-	afterEvent func(steps.Event)   // called behind each event of the journal
+	afterEvent func(event.Event)   // called behind each event of the journal
 	cluster    func(*kube.Cluster) // sets its pace
-	stages     func([]steps.Stage) // sets the steps' timeouts
+	wiring     func(*steps.Wiring) // sets timeouts
+	stages     func([]steps.Stage) // changes the list
+}
+
+// list is a list of the product, as the hooks want it.
+func (h hooks) list(of func(*site.Config, steps.Wiring) []steps.Stage, cfg *site.Config, w steps.Wiring) []steps.Stage {
+	if h.wiring != nil {
+		h.wiring(&w)
+	}
+	stages := of(cfg, w)
+	if h.stages != nil {
+		h.stages(stages)
+	}
+	return stages
 }
 
 // exitError carries an exit code up to main. Its message has been printed when quiet is set, and stands in the JSON that was
@@ -114,11 +128,11 @@ func failureOf(err error) (f failure) {
 // printError prints what is wrong and what to do, as the problem screen does.
 func printError(out io.Writer, err error) {
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
-		fmt.Fprint(out, steps.Linef("%s  %s", p.Code, p.Summary))
+		fmt.Fprint(out, linef("%s  %s", p.Code, p.Summary))
 		if p.Err != nil {
-			fmt.Fprint(out, steps.Linef("  cause: %v", p.Err))
+			fmt.Fprint(out, linef("  cause: %v", p.Err))
 		}
-		fmt.Fprint(out, steps.Linef("  try:   %s", p.Fix))
+		fmt.Fprint(out, linef("  try:   %s", p.Fix))
 		return
 	}
 	if errs, ok := errors.AsType[site.Errors](err); ok { // each line begins with its place, as editors read it

@@ -16,6 +16,7 @@ import (
 	"touchdown/backend/health"
 	"touchdown/backend/kube"
 	"touchdown/steps"
+	"touchdown/steps/event"
 )
 
 // The environment by which tests reach into an engine process.
@@ -50,18 +51,13 @@ func testHooks() hooks {
 		cluster: func(c *kube.Cluster) {
 			c.Pace = kube.Pace{Limit: 5 * time.Minute, Pause: 100 * time.Millisecond, Poll: 100 * time.Millisecond}
 		},
+		wiring: func(w *steps.Wiring) {
+			w.Timeouts = domain.Timeouts{Notice: limit, Limit: limit, Grace: 2 * time.Second, Stable: time.Second}
+		},
 		stages: func(stages []steps.Stage) {
-			timeouts := domain.Timeouts{Notice: limit, Limit: limit, Grace: 2 * time.Second, Stable: time.Second}
-			for _, stage := range stages {
-				for _, step := range stage.Steps {
-					switch s := step.(type) {
-					case *steps.Domain:
-						s.Timeouts = timeouts
-					case *steps.Rollouts:
-						s.Timeouts = timeouts
-					case *steps.Health:
-						s.Window = health.Window{Poll: 200 * time.Millisecond, Limit: limit}
-					}
+			for _, step := range stepsOf(stages) {
+				if s, ok := step.(*steps.Health); ok {
+					s.Window = health.Window{Poll: 200 * time.Millisecond, Limit: limit}
 				}
 			}
 		},
@@ -70,11 +66,11 @@ func testHooks() hooks {
 
 // behindEvent ends the process with SIGKILL behind the event that it is told, or holds it there. That is the moment
 // at which the event is on the disk and nothing after it has happened.
-func behindEvent() func(steps.Event) {
+func behindEvent() func(event.Event) {
 	at, _ := strconv.ParseInt(os.Getenv(crashAt), 10, 64)
 	hold, file := os.Getenv(holdBehind), os.Getenv(holdFile)
 	var seen atomic.Int64
-	return func(e steps.Event) {
+	return func(e event.Event) {
 		if seen.Add(1) == at {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {} // nothing more happens while the signal is on its way

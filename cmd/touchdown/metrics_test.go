@@ -11,7 +11,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/health"
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
 
@@ -33,7 +33,7 @@ func TestMetrics(t *testing.T) {
 	if _, is := got["touchdown_cluster_well"]; is {
 		t.Error("a cluster that nobody looked at has a figure")
 	}
-	s.Problem = &steps.Trouble{Code: "NET-DEAD"}
+	s.Problem = &event.Trouble{Code: "NET-DEAD"}
 	s.Live = &health.Live{Since: at, Status: check.Warn, Counts: map[check.Status]int{check.Pass: 70, check.Warn: 2}, Checks: []check.Check{{ID: "cl-etcd", Status: check.Warn}}}
 	got = read(t, s)
 	for name, want := range map[string]float64{

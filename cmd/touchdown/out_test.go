@@ -22,7 +22,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/handout"
 	"touchdown/steps/records"
 	"touchdown/steps/session"
@@ -81,9 +81,9 @@ func (h hostile) err() error {
 }
 
 // eventKinds are all kinds, each told once with everything that an event may have, and once with nothing.
-var eventKinds = []steps.EventKind{
-	steps.Started, steps.Progressed, steps.Checked, steps.Cleared, steps.Said, steps.Asked, steps.Answered, steps.Skipped, steps.Done,
-	steps.Failed, steps.Undoing, steps.Undone, steps.Cancelled, steps.Rebooting, steps.Changed, planted,
+var eventKinds = []event.Kind{
+	event.Started, event.Progressed, event.Checked, event.Cleared, event.Said, event.Asked, event.Answered, event.Skipped, event.Done,
+	event.Failed, event.Undoing, event.Undone, event.Cancelled, event.Rebooting, event.Changed, planted,
 }
 
 func (h hostile) Snapshot(context.Context) (*view.Snapshot, error) {
@@ -93,14 +93,14 @@ func (h hostile) Snapshot(context.Context) (*view.Snapshot, error) {
 	return s, h.err()
 }
 
-func (h hostile) Events(_ context.Context, _ string, _ uint64, each func([]steps.Event) error) error {
+func (h hostile) Events(_ context.Context, _ string, _ uint64, each func([]event.Event) error) error {
 	for i, kind := range append(eventKinds, eventKinds...) {
-		var e steps.Event
+		var e event.Event
 		if i < len(eventKinds) {
 			plant(reflect.ValueOf(&e).Elem(), 8)
 		}
 		e.Kind, e.Seq = kind, uint64(i+1)
-		if err := each([]steps.Event{e}); err != nil {
+		if err := each([]event.Event{e}); err != nil {
 			return err
 		}
 	}

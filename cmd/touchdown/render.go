@@ -7,37 +7,40 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/check"
+	"touchdown/backend/progress"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
 
 // renderEvent is an event as one or more lines for a person. "" for what only a screen shows.
-func renderEvent(e steps.Event) string {
+func renderEvent(e event.Event) string {
 	at := e.Time.Format(time.TimeOnly)
-	line := func(format string, args ...any) string { return steps.Linef(at+"  "+format, args...) }
+	line := func(format string, args ...any) string { return linef(at+"  "+format, args...) }
 	name := e.Step
 	if name == "" {
 		name = "job"
 	}
 	e = whole(e)
 	switch e.Kind {
-	case steps.Checked:
+	case event.Checked:
 		return line("%-5s %s: %s", strings.ToUpper(string(e.Check.Status)), e.Check.Title, e.Check.Observed)
-	case steps.Cleared:
+	case event.Cleared:
 		return line("%-5s %s: no longer applies", "GONE", e.Check.Title)
-	case steps.Said:
+	case event.Said:
 		return line("      %s", e.Text)
-	case steps.Progressed:
+	case event.Progressed:
 		return line("      %s", renderProgress(*e.Progress))
-	case steps.Asked:
+	case event.Asked:
 		return line("ASK   %s (default %s)", e.Question.Text, e.Question.Default)
-	case steps.Answered:
+	case event.Answered:
 		return line("ANSWR %s, by %s", e.Text, e.By)
-	case steps.Failed, steps.Cancelled:
+	case event.Failed, event.Cancelled:
 		return line("%-5s %s", strings.ToUpper(string(e.Kind)), name) + renderTrouble(e.Problem)
-	case steps.Lost:
+	case event.Lost:
 		return line("LOST  %s", e.Text) + renderTrouble(e.Problem)
-	case steps.Changed:
+	case event.Changed:
 		return ""
 	}
 	out := strings.ToUpper(string(e.Kind)) + " " + name
@@ -51,12 +54,12 @@ func renderEvent(e steps.Event) string {
 }
 
 // whole is e with what its kind needs: a journal that was damaged may have lost it.
-func whole(e steps.Event) steps.Event {
+func whole(e event.Event) event.Event {
 	if e.Check == nil {
-		e.Check = &steps.Check{}
+		e.Check = &check.Check{}
 	}
 	if e.Progress == nil {
-		e.Progress = &steps.Progress{}
+		e.Progress = &progress.Progress{}
 	}
 	if e.Question == nil {
 		e.Question = &steps.Question{}
@@ -64,7 +67,7 @@ func whole(e steps.Event) steps.Event {
 	return e
 }
 
-func renderProgress(p steps.Progress) string {
+func renderProgress(p progress.Progress) string {
 	var parts []string
 	if p.Total > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d %s", p.Done, p.Total, p.Unit))
@@ -77,23 +80,23 @@ func renderProgress(p steps.Progress) string {
 	return strings.Join(parts, ", ")
 }
 
-func renderTrouble(t *steps.Trouble) string {
+func renderTrouble(t *event.Trouble) string {
 	if t == nil {
 		return ""
 	}
-	out := steps.Linef("    %s  %s", t.Code, t.Summary)
+	out := linef("    %s  %s", t.Code, t.Summary)
 	if t.Detail.String() != "" {
-		out += steps.Linef("    cause: %s", t.Detail)
+		out += linef("    cause: %s", t.Detail)
 	}
 	for _, l := range t.Output {
-		out += steps.Linef("    | %s", l)
+		out += linef("    | %s", l)
 	}
-	return out + steps.Linef("    try:   %s", t.Fix)
+	return out + linef("    try:   %s", t.Fix)
 }
 
 // renderReview prints what would be done.
 func renderReview(out io.Writer, r *view.Review) {
-	say := func(format string, args ...any) { _, _ = io.WriteString(out, steps.Linef(format, args...)) }
+	say := func(format string, args ...any) { _, _ = io.WriteString(out, linef(format, args...)) }
 	for _, s := range r.Steps {
 		if s.Skip.String() != "" {
 			say("  %s: left out, %s", s.Title, s.Skip)
@@ -130,7 +133,7 @@ func orNone(s string) string {
 
 // renderSnapshot prints where the node and the job are.
 func renderSnapshot(out io.Writer, s *view.Snapshot) {
-	say := func(format string, args ...any) { _, _ = io.WriteString(out, steps.Linef(format, args...)) }
+	say := func(format string, args ...any) { _, _ = io.WriteString(out, linef(format, args...)) }
 	say("%s: node %s, job %s", strings.TrimSpace(s.Hostname+" "+s.Cluster), s.Life, s.State)
 	if s.Pen.Holder != "" {
 		say("control: %s", s.Pen.Holder)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/offered"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
@@ -85,7 +85,7 @@ func untilOver(ctx context.Context, client session.Session, url string) (over *o
 		return nil
 	}
 	if err = ended(s); err == nil {
-		err = client.Events(ctx, "", s.Seq, func([]steps.Event) error {
+		err = client.Events(ctx, "", s.Seq, func([]event.Event) error {
 			s, err := client.Snapshot(ctx)
 			if err != nil {
 				return err

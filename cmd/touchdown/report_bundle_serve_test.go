@@ -11,7 +11,7 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/offered"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
@@ -45,7 +45,7 @@ func (o *offerer) Snapshot(context.Context) (*view.Snapshot, error) {
 	return &view.Snapshot{Seq: 7, Offer: &offer}, nil
 }
 
-func (o *offerer) Events(_ context.Context, _ string, from uint64, each func([]steps.Event) error) error {
+func (o *offerer) Events(_ context.Context, _ string, from uint64, each func([]event.Event) error) error {
 	if from != 7 {
 		return errors.New("events from long ago")
 	}
@@ -58,7 +58,7 @@ func (o *offerer) Events(_ context.Context, _ string, from uint64, each func([]s
 		o.mu.Lock()
 		step()
 		o.mu.Unlock()
-		if err := each([]steps.Event{{Seq: 8, Kind: steps.Changed}}); err != nil {
+		if err := each([]event.Event{{Seq: 8, Kind: event.Changed}}); err != nil {
 			return err
 		}
 	}

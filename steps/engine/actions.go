@@ -14,6 +14,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 )
@@ -131,7 +132,7 @@ func (c *core) do(a session.Action) error {
 func edit(c *core) error {
 	c.draft.review = nil
 	if c.job.state != view.Collecting { // the job is given up; what it touched stays known for undo
-		if err := c.recorder.emit(steps.Event{Kind: steps.Cancelled}); err != nil {
+		if err := c.recorder.emit(event.Event{Kind: event.Cancelled}); err != nil {
 			return err
 		}
 		clear(c.inspector.looked) // the work changed what was looked at
@@ -176,11 +177,11 @@ func (c *core) start(a session.Action, last func() error) error {
 			return err
 		}
 	}
-	event := steps.Event{Kind: steps.Started, Fingerprint: c.draft.review.Fingerprint, Text: message.Data(c.draft.inputs()), Lasts: c.draft.review.lasts(cmp.Or(c.o.Pace, 1))}
+	e := event.Event{Kind: event.Started, Fingerprint: c.draft.review.Fingerprint, Text: message.Data(c.draft.inputs()), Lasts: c.draft.review.lasts(cmp.Or(c.o.Pace, 1))}
 	if a.Unattended {
-		event.By = byNobody
+		e.By = byNobody
 	}
-	if err := c.recorder.emit(event); err != nil {
+	if err := c.recorder.emit(e); err != nil {
 		return err
 	}
 	c.draft.review = nil
@@ -195,7 +196,7 @@ func (c *core) again() error {
 	if err := c.accepted(); err != nil {
 		return err
 	}
-	c.recorder.fold(steps.Event{Kind: steps.Changed, Job: &steps.JobState{State: string(view.Working)}})
+	c.recorder.fold(event.Event{Kind: event.Changed, Job: &event.Job{State: string(view.Working)}})
 	c.recorder.changed()
 	c.work(false)
 	return nil
@@ -238,7 +239,7 @@ func (c *core) skip(a session.Action) error {
 	if a.Reason != "" {
 		why = message.F("left out by a person. %s", a.Reason)
 	}
-	if err := c.recorder.emit(steps.Event{Kind: steps.Skipped, Step: a.Step, Text: why, By: c.control.holder}); err != nil {
+	if err := c.recorder.emit(event.Event{Kind: event.Skipped, Step: a.Step, Text: why, By: c.control.holder}); err != nil {
 		return err
 	}
 	return c.again()
@@ -257,7 +258,7 @@ func (c *core) waive(a session.Action) error {
 		return fmt.Errorf("%w: name and reason of a waiver are one line each, %d bytes together at most", session.ErrInvalid, maxWaiver)
 	}
 	s := c.job.step(a.Step)
-	i := slices.IndexFunc(s.checks, func(seen steps.Check) bool { return seen.ID == a.Check })
+	i := slices.IndexFunc(s.checks, func(seen check.Check) bool { return seen.ID == a.Check })
 	if i < 0 {
 		return fmt.Errorf("%w: step %q has no check %q", session.ErrNotFound, a.Step, a.Check)
 	}
@@ -267,7 +268,7 @@ func (c *core) waive(a session.Action) error {
 	}
 	seen.Status, seen.Waiver = check.Waived, &check.Waiver{By: by, Reason: reason}
 	c.draft.review = nil
-	return c.recorder.emit(steps.Event{Kind: steps.Checked, Step: a.Step, Check: &seen, By: c.control.holder})
+	return c.recorder.emit(event.Event{Kind: event.Checked, Step: a.Step, Check: &seen, By: c.control.holder})
 }
 
 // handOver ends undo: originals and secrets are wiped.

@@ -12,7 +12,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
 	"touchdown/backend/message"
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 )
@@ -61,7 +61,7 @@ func (l loss) text() message.Text {
 }
 
 // wiped tells whether the job has removed the file itself.
-func (l loss) wiped(k steps.JobState) bool {
+func (l loss) wiped(k event.Job) bool {
 	folder, _, _ := strings.Cut(l.file, "/")
 	return folder == "saved" && (k.HandedOver || view.State(k.State) == view.IsUndone) || folder == "secrets" && k.HandedOver
 }

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/problem"
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
 
@@ -88,7 +88,7 @@ func TestReadOnlyFiles(t *testing.T) {
 			if c.file == "sums.jsonl" {
 				err = r.store.put("site.yaml", nil)
 			} else {
-				err = r.emit(steps.Event{Kind: steps.Cancelled})
+				err = r.emit(event.Event{Kind: event.Cancelled})
 			}
 			if problem.From(err).Code != "JRNL-ERR" {
 				t.Errorf("written: %v", err)
@@ -123,7 +123,7 @@ func TestJournalTooLargeToRead(t *testing.T) {
 	must(t, os.Truncate(path, maxKept+1))
 	j, _, damage, err := openJournal(path)
 	must(t, err)
-	must(t, j.append(steps.Event{Kind: steps.Said}))
+	must(t, j.append(event.Event{Kind: event.Said}))
 	must(t, j.file.Close())
 	if info, err := os.Stat(damage); err != nil || info.Size() != maxKept+1 || damage != path+".damaged" {
 		t.Errorf("kept as %q: %v", damage, err)
@@ -138,7 +138,7 @@ func TestJournalWithoutItsFirstLine(t *testing.T) {
 		t.Errorf("began although it cannot be cut: %v", err)
 	}
 	file.cuts = nil
-	must(t, j.append(steps.Event{Kind: steps.Said}))
+	must(t, j.append(event.Event{Kind: event.Said}))
 	if !strings.HasPrefix(file.String(), journalFormat+"\n{") {
 		t.Errorf("the journal is %q", file.String())
 	}
@@ -147,7 +147,7 @@ func TestJournalWithoutItsFirstLine(t *testing.T) {
 // TestFailureOutsideOfAStep ends the job where it is.
 func TestFailureOutsideOfAStep(t *testing.T) {
 	j := &job{state: view.Working, current: "light"}
-	j.applyJob(steps.Event{Kind: steps.Failed, Problem: steps.TroubleOf(&problem.Problem{Code: "X"})})
+	j.applyJob(event.Event{Kind: event.Failed, Problem: event.TroubleOf(&problem.Problem{Code: "X"})})
 	if j.state != view.HasFailed || j.current != "" || j.problem.Code != "X" {
 		t.Errorf("%s at %q: %v", j.state, j.current, j.problem)
 	}

@@ -13,6 +13,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/site"
 	"touchdown/steps/view"
@@ -32,14 +33,14 @@ func (certificate) Fields() []steps.Field {
 func (certificate) Run(context.Context, *backend.Node, steps.Report) error { return nil }
 
 func (s certificate) Inspect(_ context.Context, _ *backend.Node, report steps.Report) error {
-	c := steps.Check{ID: "apps-cert", Title: message.T("Apps certificate"), Status: check.Fail, Observed: message.T("no certificate"), Fix: message.T("Give another one.")}
+	c := check.Check{ID: "apps-cert", Title: message.T("Apps certificate"), Status: check.Fail, Observed: message.T("no certificate"), Fix: message.T("Give another one.")}
 	switch strings.TrimSpace(s.cfg.Spec.IngressCert.Cert) {
 	case "":
 		return nil
 	case "unreadable":
 		return errors.New("the disk does not answer")
 	case "good":
-		c = steps.Check{ID: "apps-cert", Title: message.T("Apps certificate"), Status: check.Pass}
+		c = check.Check{ID: "apps-cert", Title: message.T("Apps certificate"), Status: check.Pass}
 	}
 	report.Check(c)
 	return nil
@@ -54,11 +55,11 @@ func withCertificate() *world {
 }
 
 // certChecks are the checks of the certificate's step, by ID.
-func certChecks(t *testing.T, s session.Session) map[string]steps.Check {
+func certChecks(t *testing.T, s session.Session) map[string]check.Check {
 	t.Helper()
 	snapshot, err := s.Snapshot(t.Context())
 	must(t, err)
-	out := map[string]steps.Check{}
+	out := map[string]check.Check{}
 	for _, c := range snapshot.Stages[2].Steps[0].Checks {
 		out[c.ID] = c
 	}
@@ -66,7 +67,7 @@ func certChecks(t *testing.T, s session.Session) map[string]steps.Check {
 }
 
 // certify gives the certificate's field a value and has the machine looked at.
-func certify(t *testing.T, s session.Session, pen, value string) map[string]steps.Check {
+func certify(t *testing.T, s session.Session, pen, value string) map[string]check.Check {
 	t.Helper()
 	must(t, s.Set(t.Context(), pen, certPath, value))
 	must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Inspect}))
@@ -106,16 +107,16 @@ func toldChecks(t *testing.T, s session.Session, upTo uint64) map[string]map[str
 	t.Helper()
 	enough := errors.New("enough")
 	told := map[string]map[string]bool{}
-	err := s.Events(t.Context(), "", 0, func(events []steps.Event) error {
+	err := s.Events(t.Context(), "", 0, func(events []event.Event) error {
 		for _, e := range events {
 			if e.Seq > upTo {
 				return enough
 			}
-			if e.Kind == steps.Checked || e.Kind == steps.Cleared {
+			if e.Kind == event.Checked || e.Kind == event.Cleared {
 				if told[e.Step] == nil {
 					told[e.Step] = map[string]bool{}
 				}
-				told[e.Step][e.Check.ID] = e.Kind == steps.Checked
+				told[e.Step][e.Check.ID] = e.Kind == event.Checked
 			}
 		}
 		if events[len(events)-1].Seq == upTo {
@@ -147,7 +148,7 @@ func TestWaiverOutlivesItsCheck(t *testing.T) {
 	if c, there := certify(t, r, pen, "")["apps-cert"]; there {
 		t.Errorf("without a certificate: %+v", c)
 	}
-	if i := slices.IndexFunc(journalOf(t, r), func(e steps.Event) bool { return e.Kind == steps.Cleared }); i < 0 {
+	if i := slices.IndexFunc(journalOf(t, r), func(e event.Event) bool { return e.Kind == event.Cleared }); i < 0 {
 		t.Error("the journal has the waived check and not its end")
 	}
 	reopen()
@@ -164,7 +165,7 @@ func TestWaiverOutlivesItsCheck(t *testing.T) {
 }
 
 // journalOf are the events on the disk.
-func journalOf(t *testing.T, r *rig) []steps.Event {
+func journalOf(t *testing.T, r *rig) []event.Event {
 	t.Helper()
 	journal, events, _, err := openJournal(filepath.Join(r.dir, "journal.jsonl"))
 	must(t, err)
@@ -183,7 +184,7 @@ func (port) Reads() []string                                        { return []s
 func (s port) Inspect(ctx context.Context, _ *backend.Node, report steps.Report) error {
 	switch s.w.get("port") {
 	case "down":
-		report.Check(steps.Check{ID: "link", Title: message.T("Link"), Status: check.Fail, Observed: message.T("none")})
+		report.Check(check.Check{ID: "link", Title: message.T("Link"), Status: check.Fail, Observed: message.T("none")})
 	case "broken":
 		return errors.New("the card does not answer")
 	case "hangs":
@@ -227,7 +228,7 @@ func TestLookThatBrokeOffClearsNothing(t *testing.T) {
 	must(t, r.Load(t.Context(), pen, map[string]string{"spec.clusterName": "shop"}, "file x.yaml"))
 	must(t, <-ended)
 	events, _ := r.hub.after(0)
-	if slices.ContainsFunc(events, func(e steps.Event) bool { return e.Kind == steps.Cleared && e.Check.ID == "link" }) {
+	if slices.ContainsFunc(events, func(e event.Event) bool { return e.Kind == event.Cleared && e.Check.ID == "link" }) {
 		t.Error("a look that was stopped cleared what it had not come to")
 	}
 	inspect("down", "link fail")

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 )
@@ -132,7 +132,7 @@ func (e *Engine) ReleasePen(_ context.Context, token string) error {
 }
 
 // Events implements Session.
-func (e *Engine) Events(ctx context.Context, token string, from uint64, each func([]steps.Event) error) error {
+func (e *Engine) Events(ctx context.Context, token string, from uint64, each func([]event.Event) error) error {
 	e.attach(token, 1)
 	defer e.attach(token, -1)
 	ctx, stop := context.WithCancel(ctx)

@@ -12,6 +12,7 @@ import (
 	"touchdown/backend/health"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/handout"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
@@ -66,10 +67,10 @@ func newCore(e *Engine, journal *journal) *core {
 }
 
 // takeUp brings job and draft to where an earlier engine left them.
-func (c *core) takeUp(events []steps.Event, damage string) {
-	for _, event := range events {
-		c.job.apply(event)
-		c.recorder.seq = event.Seq
+func (c *core) takeUp(events []event.Event, damage string) {
+	for _, e := range events {
+		c.job.apply(e)
+		c.recorder.seq = e.Seq
 	}
 	if c.job.handedOver { // a power cut may have come between the event and the wiping
 		if err := errors.Join(c.store.wipeSaved(), c.store.wipeSecrets(), c.draft.idle.Keep()); err != nil {
@@ -157,12 +158,12 @@ func (c *core) noticeDisk() {
 func (c *core) resume() {
 	c.resumed = c.recorder.now()
 	if c.job.state != view.UndoingAll && c.accepted() != nil {
-		event := steps.Event{Kind: steps.Failed, Step: c.job.current, Problem: steps.TroubleOf(&problem.Problem{
+		e := event.Event{Kind: event.Failed, Step: c.job.current, Problem: event.TroubleOf(&problem.Problem{
 			Code: "CFG-DFF", Summary: message.T("The answers on the disk are not those that were accepted before the restart."),
 			Fix: message.T("Go back to the answers, look them through, and start again."),
 		})}
-		if c.recorder.emit(event) != nil { // told all the same; the next engine finds the same
-			c.recorder.fold(event)
+		if c.recorder.emit(e) != nil { // told all the same; the next engine finds the same
+			c.recorder.fold(e)
 		}
 		return
 	}

@@ -5,7 +5,7 @@ import (
 
 	"touchdown/backend/media"
 	"touchdown/backend/message"
-	"touchdown/steps"
+	"touchdown/steps/event"
 )
 
 const (
@@ -86,7 +86,7 @@ func halt(c *core) {
 	if c.counting.medium {
 		endCountDown(c)
 		text := message.T("A key stopped the landing that was to be tried again.")
-		c.recorder.warn(mediumStep, c.recorder.emit(steps.Event{Kind: steps.Said, Step: mediumStep, Text: text}))
+		c.recorder.warn(mediumStep, c.recorder.emit(event.Event{Kind: event.Said, Step: mediumStep, Text: text}))
 		return
 	}
 	c.haltedID = c.counting.id
@@ -96,7 +96,7 @@ func halt(c *core) {
 	}
 	endCountDown(c)
 	text := message.T("A key stopped the landing that was to start with the site config in the node.")
-	c.recorder.warn(mediumStep, c.recorder.emit(steps.Event{Kind: steps.Said, Step: mediumStep, Text: text}))
+	c.recorder.warn(mediumStep, c.recorder.emit(event.Event{Kind: event.Said, Step: mediumStep, Text: text}))
 }
 
 // halted tells whether a person stopped the start of a document.

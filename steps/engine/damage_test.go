@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"touchdown/backend/host/hosttest"
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 	"touchdown/test/rounds"
@@ -56,7 +56,7 @@ func lives(t *testing.T) (all []image) {
 		shoot := func(name string) {
 			all = append(all, picture(t, r, life+", "+name))
 		}
-		o.AfterEvent = func(e steps.Event) { shoot(strings.TrimSpace(fmt.Sprint(e.Kind, " ", e.Step))) }
+		o.AfterEvent = func(e event.Event) { shoot(strings.TrimSpace(fmt.Sprint(e.Kind, " ", e.Step))) }
 		var err error
 		r.Engine, err = Open(o)
 		must(t, err)

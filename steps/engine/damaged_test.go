@@ -16,6 +16,7 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend"
+	"touchdown/backend/check"
 	"touchdown/steps"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
@@ -45,7 +46,7 @@ func waitStarted(t *testing.T, e *Engine) *view.Snapshot {
 // noisy has the light step leave one record of each kind.
 func noisy(r *rig) {
 	r.w.run["light"] = func(ctx context.Context, _ *backend.Node, report steps.Report) error {
-		report.Check(steps.Check{ID: "lamp", Title: message.T("Lamp"), Status: "pass", Observed: message.T("there")})
+		report.Check(check.Check{ID: "lamp", Title: message.T("Lamp"), Status: "pass", Observed: message.T("there")})
 		report.Say(message.T("it is dark"))
 		_, err := report.Ask(ctx, steps.Question{
 			ID: "sure", Text: message.T("Sure?"), Default: "no", Choices: []steps.Choice{{Value: "no", Label: message.T("No")}, {Value: "yes", Label: message.T("Yes")}},

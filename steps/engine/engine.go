@@ -23,6 +23,7 @@ import (
 	"touchdown/backend/layout"
 	"touchdown/backend/media"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/idle"
 	"touchdown/steps/session"
 	"touchdown/steps/site"
@@ -65,7 +66,7 @@ type Options struct {
 	OfferPort uint16
 
 	// AfterEvent, when set, is called after each event of the journal is on the disk; the crash tests end the process there.
-	AfterEvent func(steps.Event)
+	AfterEvent func(event.Event)
 
 	// AtRest, when set, is called when the machine was looked at and nobody fills in the form: what the look needed may be given back.
 	AtRest func()
@@ -144,7 +145,7 @@ func open(o Options, store *store) (*Engine, error) {
 }
 
 // newEngine makes an engine that has done nothing yet.
-func newEngine(o Options, store *store, journal *journal, events []steps.Event) *Engine {
+func newEngine(o Options, store *store, journal *journal, events []event.Event) *Engine {
 	if o.Mask == nil {
 		o.Mask = &Masker{}
 	}
@@ -209,8 +210,8 @@ func delivered(e *Engine) {
 }
 
 // emit journals an event, folds it into the job and publishes it.
-func (e *Engine) emit(event steps.Event) error {
+func (e *Engine) emit(one event.Event) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.core.recorder.emit(event)
+	return e.core.recorder.emit(one)
 }

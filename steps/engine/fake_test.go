@@ -16,6 +16,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/problem"
+	"touchdown/backend/progress"
 	"touchdown/steps"
 	"touchdown/steps/session"
 	"touchdown/steps/site"
@@ -113,9 +114,9 @@ func (s *setting) Inspect(_ context.Context, _ *backend.Node, report steps.Repor
 	if look != nil {
 		look()
 	}
-	c := steps.Check{ID: "cable", Title: message.T("Cable"), Status: check.Fail, Observed: message.T("no link"), Fix: message.T("Plug it in.")}
+	c := check.Check{ID: "cable", Title: message.T("Cable"), Status: check.Fail, Observed: message.T("no link"), Fix: message.T("Plug it in.")}
 	if cable {
-		c = steps.Check{ID: "cable", Title: message.T("Cable"), Status: check.Pass, Observed: message.T("link")}
+		c = check.Check{ID: "cable", Title: message.T("Cable"), Status: check.Pass, Observed: message.T("link")}
 	}
 	report.Check(c)
 	report.Suggest("metadata.name", "store-1", "hostname")
@@ -149,7 +150,7 @@ func (s *setting) Run(ctx context.Context, node *backend.Node, report steps.Repo
 		return err
 	}
 	s.w.set(s.id, s.want())
-	report.Progress(steps.Progress{Done: 1, Total: 1, Unit: "settings"})
+	report.Progress(progress.Progress{Done: 1, Total: 1, Unit: "settings"})
 	return nil
 }
 

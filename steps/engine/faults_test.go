@@ -12,6 +12,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/host/hosttest"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
 
@@ -19,7 +20,7 @@ import (
 type faulty struct {
 	*rig
 	full  bool                  // the journal's disk; under e.mu
-	after func(e steps.Event)   // called with e.mu held
+	after func(e event.Event)   // called with e.mu held
 	seen  func() map[string]int // records of the journal, by kind and step
 }
 
@@ -51,7 +52,7 @@ func (f *faulty) reopen(t *testing.T) {
 		must(t, f.Close())
 	}
 	o := f.options()
-	o.AfterEvent = func(e steps.Event) {
+	o.AfterEvent = func(e event.Event) {
 		if f.after != nil {
 			f.after(e)
 		}
@@ -68,10 +69,10 @@ func (f *faulty) reopen(t *testing.T) {
 }
 
 // at lets do happen, with e.mu held, right after the record of that kind and step.
-func (f *faulty) at(kind steps.EventKind, step string, do func()) {
+func (f *faulty) at(kind event.Kind, step string, do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.after = func(e steps.Event) {
+	f.after = func(e event.Event) {
 		if e.Kind == kind && e.Step == step {
 			do()
 		}

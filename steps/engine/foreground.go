@@ -9,6 +9,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/host"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/site"
 	"touchdown/steps/view"
 )
@@ -19,7 +20,7 @@ type Foreground struct {
 	Node   *backend.Node
 	Stages []steps.Stage
 	Dir    string            // of the saved originals, on the node: a folder below it for each step
-	Each   func(steps.Event) // called with each event
+	Each   func(event.Event) // called with each event
 }
 
 // Run runs the steps in order and returns why one of them failed.
@@ -36,13 +37,13 @@ func (f *Foreground) Undo(ctx context.Context) error {
 	defer r.e.close()
 	kept := folder{f.Node.Host, f.Dir}
 	r.undone = kept.forget
-	known := steps.JobState{State: string(view.UndoingAll), Undoing: true}
+	known := event.Job{State: string(view.UndoingAll), Undoing: true}
 	for _, stage := range f.Stages {
 		for _, step := range stage.Steps {
 			known.Touched = append(known.Touched, step.ID())
 		}
 	}
-	r.e.core.recorder.fold(steps.Event{Kind: steps.Lost, Job: &known})
+	r.e.core.recorder.fold(event.Event{Kind: event.Lost, Job: &known})
 	r.undoAll(ctx)
 	return r.err
 }
@@ -57,7 +58,7 @@ func (f *Foreground) begin() *run {
 	e.core.recorder.each = f.Each
 	cfg := &site.Config{} // without a policy: no watchdog, no roll-back
 	e.core.draft.open(cfg)
-	_ = e.emit(steps.Event{Kind: steps.Started, By: byNobody}) // nobody is asked; it is written nowhere, so it cannot fail
+	_ = e.emit(event.Event{Kind: event.Started, By: byNobody}) // nobody is asked; it is written nowhere, so it cannot fail
 	return &run{e: e, cfg: cfg, stages: f.Stages}
 }
 

@@ -12,7 +12,9 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/problem"
+	"touchdown/backend/progress"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/site"
 	"touchdown/steps/view"
 )
@@ -23,8 +25,8 @@ func newForeground(t *testing.T, w *world) (f *Foreground, told func() []string)
 	var events []string
 	f = &Foreground{
 		Node: &backend.Node{Host: hosttest.New(t).Machine}, Stages: w.stages(site.New()), Dir: "/state/saved",
-		Each: func(e steps.Event) {
-			if e.Kind != steps.Changed {
+		Each: func(e event.Event) {
+			if e.Kind != event.Changed {
 				events = append(events, string(e.Kind)+" "+e.Step)
 			}
 		},
@@ -50,8 +52,8 @@ func TestForeground(t *testing.T) {
 		if err := report.Note("where", []byte("half")); err != nil {
 			return err
 		}
-		report.Progress(steps.Progress{Waiting: message.T("one")})
-		report.Progress(steps.Progress{Waiting: message.T("two")})
+		report.Progress(progress.Progress{Waiting: message.T("one")})
+		report.Progress(progress.Progress{Waiting: message.T("two")})
 		report.Say(message.T("it is lit"))
 		return nil
 	}
@@ -97,7 +99,7 @@ func TestForegroundEnds(t *testing.T) {
 	}
 	w.fail["light"] = nil
 	w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
-		report.Check(steps.Check{ID: "bulb", Title: message.T("Bulb"), Status: check.Fail})
+		report.Check(check.Check{ID: "bulb", Title: message.T("Bulb"), Status: check.Fail})
 		return nil
 	}
 	if p, ok := errors.AsType[*problem.Problem](f.Run(t.Context())); !ok || p.Code != view.ChecksFailed {

@@ -12,6 +12,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 )
@@ -21,7 +22,7 @@ func (f *faulty) fillAfter(n int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.full = n == 0
-	f.after = func(steps.Event) {
+	f.after = func(event.Event) {
 		n--
 		f.full = n == 0
 	}
@@ -135,7 +136,7 @@ func TestNoRollbackWithoutARecord(t *testing.T) {
 	pen := take(t, f)
 	must(t, f.Set(t.Context(), pen, "spec.policy.rollbackOnFailure", "true"))
 	f.w.setFail("light", broken())
-	f.at(steps.Started, "light", func() { f.full = true })
+	f.at(event.Started, "light", func() { f.full = true })
 	f.start(t, f, pen, true)
 	s := until(t, f, "the failure", inState(view.HasFailed))
 	if s.Problem.Code != "BRKN" || len(s.Notices) != 1 {
@@ -174,7 +175,7 @@ func TestNoRebootWithoutARecord(t *testing.T) {
 	f := newFaulty(t, nil)
 	f.w.run["light"] = func(context.Context, *backend.Node, steps.Report) error {
 		f.setFull(true)
-		return steps.Reboot(message.T("new kernel arguments"))
+		return &steps.Reboot{Reason: message.T("new kernel arguments")}
 	}
 	f.start(t, f, take(t, f), false)
 	if s := until(t, f, "the failure", inState(view.HasFailed)); s.Problem.Code != "DSK-FULL" {

@@ -9,6 +9,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/handout"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
@@ -115,8 +116,8 @@ func gave(c *core, pen string, step steps.Step, got handout.LogIn) (*handout.Log
 		{got.Kubeconfig, message.F("The kubeconfig was given to %s.", c.control.holder)},
 	} {
 		if what.secret != "" {
-			c.recorder.warn(step.ID(), c.recorder.emit(steps.Event{
-				Kind: steps.Said, Step: step.ID(), Text: what.told,
+			c.recorder.warn(step.ID(), c.recorder.emit(event.Event{
+				Kind: event.Said, Step: step.ID(), Text: what.told,
 			}))
 		}
 	}

@@ -19,6 +19,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/handout"
 	"touchdown/steps/records"
 	"touchdown/steps/session"
@@ -143,7 +144,7 @@ func everything(t *testing.T, r *rig, s session.Session) string {
 	must(t, err)
 	must(t, json.NewEncoder(&all).Encode(snapshot))
 	enough := errors.New("enough")
-	err = s.Events(t.Context(), "", 0, func(events []steps.Event) error {
+	err = s.Events(t.Context(), "", 0, func(events []event.Event) error {
 		for _, e := range events {
 			must(t, json.NewEncoder(&all).Encode(e))
 			if e.Seq >= snapshot.Seq {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"touchdown/steps"
+	"touchdown/steps/event"
 )
 
 // keptEvents bounds the memory of the hub. A job makes a few hundred events; a console that asks for older
@@ -15,17 +15,17 @@ const keptEvents = 4096
 // own pace.
 type hub struct {
 	mu      sync.Mutex
-	events  []steps.Event
+	events  []event.Event
 	changed chan struct{} // closed and replaced at every event
 }
 
-func newHub(events []steps.Event) *hub {
+func newHub(events []event.Event) *hub {
 	h := &hub{changed: make(chan struct{})}
 	h.events = append(h.events, events[max(0, len(events)-keptEvents):]...)
 	return h
 }
 
-func (h *hub) publish(e steps.Event) {
+func (h *hub) publish(e event.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.events) >= keptEvents {
@@ -37,19 +37,19 @@ func (h *hub) publish(e steps.Event) {
 }
 
 // after returns the kept events with a higher number than from, and a channel that closes when there are more.
-func (h *hub) after(from uint64) ([]steps.Event, <-chan struct{}) {
+func (h *hub) after(from uint64) ([]event.Event, <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for i, e := range h.events {
 		if e.Seq > from {
-			return append([]steps.Event(nil), h.events[i:]...), h.changed
+			return append([]event.Event(nil), h.events[i:]...), h.changed
 		}
 	}
 	return nil, h.changed
 }
 
 // follow calls each with what comes after from until ctx ends.
-func (h *hub) follow(ctx context.Context, from uint64, each func([]steps.Event) error) error {
+func (h *hub) follow(ctx context.Context, from uint64, each func([]event.Event) error) error {
 	for {
 		events, changed := h.after(from)
 		if len(events) > 0 {

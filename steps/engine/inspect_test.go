@@ -15,6 +15,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/host/hosttest"
 	"touchdown/steps"
+	"touchdown/steps/event"
 )
 
 // TestFirstConsoleSeesTheMachineAsItIs: on a node that boots slowly the engine has looked, and stopped looking, long before
@@ -23,7 +24,7 @@ func TestFirstConsoleSeesTheMachineAsItIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, newWorld())
 		defer r.Close()
-		cable := func() steps.Check {
+		cable := func() check.Check {
 			s, err := r.Snapshot(t.Context())
 			must(t, err)
 			return s.Stages[0].Steps[0].Checks[0]
@@ -39,7 +40,7 @@ func TestFirstConsoleSeesTheMachineAsItIs(t *testing.T) {
 		watching := make(chan struct{})
 		go func() {
 			defer close(watching)
-			_ = r.Events(ctx, "", 0, func([]steps.Event) error { return nil })
+			_ = r.Events(ctx, "", 0, func([]event.Event) error { return nil })
 		}()
 		time.Sleep(time.Second)
 		if c := cable(); c.Status != check.Pass {
@@ -118,7 +119,7 @@ func TestEndOfALookIsTold(t *testing.T) {
 		watching := make(chan struct{})
 		go func() {
 			defer close(watching)
-			_ = r.Events(ctx, "", 0, func(events []steps.Event) error { told.Add(int64(len(events))); return nil })
+			_ = r.Events(ctx, "", 0, func(events []event.Event) error { told.Add(int64(len(events))); return nil })
 		}()
 		time.Sleep(time.Second)
 		if !looks() {
@@ -162,7 +163,7 @@ func (p probing) Inspect(ctx context.Context, _ *backend.Node, report steps.Repo
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		report.Check(steps.Check{ID: fmt.Sprint("probe-", n), Title: message.T("Probe"), Status: check.Pass})
+		report.Check(check.Check{ID: fmt.Sprint("probe-", n), Title: message.T("Probe"), Status: check.Pass})
 	}
 	if p.hangs {
 		pause(24 * time.Hour)

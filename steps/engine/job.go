@@ -7,7 +7,7 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend/check"
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
 
@@ -26,7 +26,7 @@ type job struct {
 	current      string
 	steps        map[string]*stepState
 	question     *view.Question
-	problem      *steps.Trouble
+	problem      *event.Trouble
 	undoing      bool // the failure, if any, was in an undo
 	handedOver   bool
 	landedBefore bool               // an earlier job ended well and was not undone
@@ -51,8 +51,8 @@ func (j *job) step(id string) *stepState {
 }
 
 // known is what the records tell of the job.
-func (j *job) known() steps.JobState {
-	return steps.JobState{
+func (j *job) known() event.Job {
+	return event.Job{
 		State: string(j.state), Step: j.current, Inputs: j.inputs, Undoing: j.undoing,
 		Landed: j.landedBefore, HandedOver: j.handedOver, Locked: j.doubtful,
 	}
@@ -75,7 +75,7 @@ func (j *job) interrupted(id string) bool {
 }
 
 // apply takes one event into the state.
-func (j *job) apply(e steps.Event) {
+func (j *job) apply(e event.Event) {
 	at, before := j.current, j.time.whole
 	defer func() {
 		j.time.apply(e)
@@ -83,7 +83,7 @@ func (j *job) apply(e steps.Event) {
 			j.step(at).seconds += worked.Seconds()
 		}
 	}()
-	if e.Kind == steps.Lost {
+	if e.Kind == event.Lost {
 		j.applyLost(e)
 		return
 	}
@@ -93,24 +93,24 @@ func (j *job) apply(e steps.Event) {
 	}
 	s := j.step(e.Step)
 	switch e.Kind {
-	case steps.Progressed:
+	case event.Progressed:
 		if s.progress == nil || s.progress.Usual != e.Progress.Usual || s.progress.Waiting != e.Progress.Waiting {
 			s.expects = e.Time
 		}
 		s.moves(e)
-	case steps.Checked:
+	case event.Checked:
 		s.setCheck(*e.Check)
-	case steps.Cleared:
+	case event.Cleared:
 		s.clearCheck(e.Check.ID)
-	case steps.Said:
+	case event.Said:
 		s.said = append(s.said, e.Text)
 		s.said = s.said[max(0, len(s.said)-keptSentences):]
-	case steps.Asked:
+	case event.Asked:
 		j.state, j.question = view.InQuestion, &view.Question{Question: *e.Question, Step: e.Step}
 		if e.Question.Deadline > 0 {
 			j.question.Until = e.Time.Add(seconds(e.Question.Deadline))
 		}
-	case steps.Answered:
+	case event.Answered:
 		j.state, j.question = view.Working, nil
 	default:
 		j.applyOutcome(e, s)
@@ -118,10 +118,10 @@ func (j *job) apply(e steps.Event) {
 }
 
 // applyOutcome takes a beginning or an ending of a step.
-func (j *job) applyOutcome(e steps.Event, s *stepState) {
+func (j *job) applyOutcome(e event.Event, s *stepState) {
 	j.question = nil
 	switch e.Kind {
-	case steps.Started:
+	case event.Started:
 		j.state, j.current, j.problem = view.Working, e.Step, nil
 		s.status, s.started, s.progress, s.moved = view.Running, e.Time, nil, e.Time
 		if e.Boot != "" && !slices.Contains(s.boots, e.Boot) {
@@ -129,60 +129,60 @@ func (j *job) applyOutcome(e steps.Event, s *stepState) {
 		}
 		s.fingerprint, s.touched, s.handSkipped, s.skip = e.Fingerprint, true, false, message.Text{}
 		s.forgetFailed()
-	case steps.Done:
+	case event.Done:
 		s.status, s.progress, s.reboots, s.boots = view.StepDone, nil, nil, nil
-	case steps.Skipped:
+	case event.Skipped:
 		s.status, s.skip, s.handSkipped = view.StepSkip, e.Text, e.By != ""
-	case steps.Failed, steps.Cancelled:
+	case event.Failed, event.Cancelled:
 		s.status, s.progress, s.boots = view.StepFailed, nil, nil
 		j.state, j.current, j.problem = view.HasFailed, e.Step, e.Problem
 		if e.Problem != nil {
 			j.meet(e.Step, e.Problem)
 		}
-	case steps.Rebooting:
+	case event.Rebooting:
 		if !slices.Contains(s.reboots, e.Boot) {
 			s.reboots = append(s.reboots, e.Boot)
 		}
-	case steps.Undoing:
+	case event.Undoing:
 		if last := j.step(j.current); last.status == view.Running && j.undoing { // it prepared the undo, and its work still stands
 			last.status = view.StepDone
 		}
 		j.state, j.current, j.undoing, j.problem = view.UndoingAll, e.Step, true, nil
 		s.status, s.started, s.progress = view.Running, e.Time, nil
-	case steps.Undone:
+	case event.Undone:
 		s.status, s.seconds, s.touched, s.progress = view.StepUndone, e.Seconds, false, nil
 	}
 }
 
 // applyJob takes an event about the whole job.
-func (j *job) applyJob(e steps.Event) {
+func (j *job) applyJob(e event.Event) {
 	switch e.Kind {
-	case steps.Changed:
+	case event.Changed:
 		if e.Job != nil { // a person had a failed job go on: it works before its next step begins
 			j.state = view.State(e.Job.State)
 		}
-	case steps.Started:
+	case event.Started:
 		j.begin(e)
-	case steps.Done:
+	case event.Done:
 		j.state, j.current, j.handedOver, j.landedBefore = view.IsDone, "", e.Job != nil && e.Job.HandedOver, true
 		if !j.handedOver || j.ended.IsZero() { // accepting the hand-over is no work
 			j.ended = e.Time
 		}
-	case steps.Undoing:
+	case event.Undoing:
 		if !j.undoing {
 			j.turnBack()
 		}
 		j.state, j.undoing, j.problem = view.UndoingAll, true, nil
-	case steps.Undone:
+	case event.Undone:
 		j.state, j.current, j.ended, j.undoing, j.landedBefore = view.IsUndone, "", e.Time, false, false
 		for _, s := range j.steps {
 			if s.status != view.StepUndone { // there was nothing to put back
 				s.status, s.skip, s.seconds, s.touched, s.handSkipped = view.Pending, message.Text{}, 0, false, false
 			}
 		}
-	case steps.Failed: // no step was at work, or none is known
+	case event.Failed: // no step was at work, or none is known
 		j.state, j.current, j.problem, j.question = view.HasFailed, "", e.Problem, nil
-	case steps.Cancelled: // back to the form, everything kept
+	case event.Cancelled: // back to the form, everything kept
 		j.state, j.current, j.problem, j.question, j.undoing = view.Collecting, "", nil, nil, false
 		j.doubtful, j.lost = false, nil
 		for _, s := range j.steps {
@@ -195,23 +195,23 @@ func (j *job) applyJob(e steps.Event) {
 const handOverText = "handed over"
 
 // handOverEvent tells that the hand-over was accepted and undo has ended.
-func handOverEvent(by string) steps.Event {
-	return steps.Event{
-		Kind: steps.Done, Text: message.T(handOverText), By: by,
-		Job: &steps.JobState{State: string(view.IsDone), Landed: true, HandedOver: true},
+func handOverEvent(by string) event.Event {
+	return event.Event{
+		Kind: event.Done, Text: message.T(handOverText), By: by,
+		Job: &event.Job{State: string(view.IsDone), Landed: true, HandedOver: true},
 	}
 }
 
 // upgraded is an event of the journal as this release would have written it.
-func upgraded(e steps.Event) steps.Event {
-	if e.Kind == steps.Done && e.Step == "" && e.Text.String() == handOverText && e.Job == nil {
+func upgraded(e event.Event) event.Event {
+	if e.Kind == event.Done && e.Step == "" && e.Text.String() == handOverText && e.Job == nil {
 		e.Job = handOverEvent(e.By).Job
 	}
 	return e
 }
 
 // begin starts a job. What an earlier one touched stays known, so that undo still reaches it.
-func (j *job) begin(e steps.Event) {
+func (j *job) begin(e event.Event) {
 	j.state, j.started, j.ended = view.Working, e.Time, time.Time{}
 	j.fingerprint, j.inputs, j.unattended = e.Fingerprint, e.Text.String(), e.By == byNobody
 	j.problem, j.undoing, j.handedOver, j.met, j.time = nil, false, false, nil, worktime{}
@@ -240,7 +240,7 @@ func seconds(s float64) time.Duration {
 }
 
 // meet notes a failure on the way.
-func (j *job) meet(step string, t *steps.Trouble) {
+func (j *job) meet(step string, t *event.Trouble) {
 	met := message.F("%s %s", t.Code, t.Summary)
 	if step != "" {
 		met = message.F("%s: %s", step, met)

@@ -15,7 +15,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/problem"
-	"touchdown/steps"
+	"touchdown/steps/event"
 )
 
 // journalFormat is the first line of every journal; like every other line it ends with its checksum.
@@ -54,7 +54,7 @@ func (s shut) Close() error              { return nil }
 // short by a power failure is removed, because appending to it would glue two records together. Of a damaged journal the
 // records that can be read are taken; as it was found it is kept in a file beside it, named in damage. Only a journal of
 // another version is an error.
-func openJournal(path string) (j *journal, events []steps.Event, damage string, err error) {
+func openJournal(path string) (j *journal, events []event.Event, damage string, err error) {
 	data, readErr := readKept(path)
 	file, damage, openErr := openOwn(path, os.O_APPEND)
 	if openErr == nil && damage == "" && readErr != nil && !errors.Is(readErr, fs.ErrNotExist) { // a disk that gives it no more
@@ -129,7 +129,7 @@ func otherVersion(first string) error {
 
 // append adds a record, which is on the disk before it returns. One that could not be
 // written whole leaves the journal as it was.
-func (j *journal) append(e steps.Event) error {
+func (j *journal) append(e event.Event) error {
 	record, err := json.Marshal(e)
 	if err != nil {
 		return fmt.Errorf("encoding a journal record: %w", err)

@@ -18,6 +18,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
 
@@ -108,10 +109,10 @@ func TestRecordThatFails(t *testing.T) {
 			file := &memory{}
 			j := &journal{file: file}
 			must(t, j.start(filepath.Join(t.TempDir(), "journal.jsonl")))
-			must(t, j.append(steps.Event{Kind: steps.Said, Text: message.T("first")}))
+			must(t, j.append(event.Event{Kind: event.Said, Text: message.T("first")}))
 			before := file.String()
 			file.writes, file.syncs, file.cuts = c.fault.writes, c.fault.syncs, c.fault.cuts
-			err := j.append(steps.Event{Kind: steps.Said, Text: message.T("second")})
+			err := j.append(event.Event{Kind: event.Said, Text: message.T("second")})
 			if problem.From(err).Code != c.code || errors.Is(err, syscall.EROFS) != c.both {
 				t.Errorf("got %v", err)
 			}
@@ -133,7 +134,7 @@ func TestAppendsFollowTheLastWholeRecord(t *testing.T) {
 	if err != nil || len(events) != 1 || damage != "" {
 		t.Fatalf("%v, damage %q, %v", events, damage, err)
 	}
-	must(t, j.append(steps.Event{Seq: 3, Kind: steps.Said}))
+	must(t, j.append(event.Event{Seq: 3, Kind: event.Said}))
 	must(t, j.file.Close())
 	data, err := os.ReadFile(path)
 	must(t, err)
@@ -156,7 +157,7 @@ func TestMegabytesOfOutput(t *testing.T) {
 	}
 	f.w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
 		report.Say(message.Data(flood))
-		report.Check(steps.Check{ID: "flood", Title: message.T("Flood"), Status: check.Warn, Observed: message.Data(flood), Expected: message.Data(flood), Fix: message.Data(flood), Evidence: message.Verbatims(lines)})
+		report.Check(check.Check{ID: "flood", Title: message.T("Flood"), Status: check.Warn, Observed: message.Data(flood), Expected: message.Data(flood), Fix: message.Data(flood), Evidence: message.Verbatims(lines)})
 		return &host.RunError{Argv: []string{"flood", flood}, Output: lines, Err: io.ErrUnexpectedEOF}
 	}
 	f.start(t, f, pen, false)

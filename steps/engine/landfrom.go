@@ -8,7 +8,7 @@ import (
 
 	"touchdown/backend/media"
 	"touchdown/backend/message"
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/unattended"
 	"touchdown/steps/view"
@@ -145,7 +145,7 @@ func (e *lander) startFrom(pen string, f *media.Medium, taken *media.Taken) erro
 	endCountDown(c)
 	c.notices[startedBy] = message.F("The landing was started by medium %s.", f.Name())
 	text := message.F("The landing was started by medium %s, with nobody at a console: document %s, signed with key %s.", f.Name(), f.ID(), f.Signer)
-	c.recorder.warn("", c.recorder.emit(steps.Event{Kind: steps.Said, Step: mediumStep, Text: text}))
+	c.recorder.warn("", c.recorder.emit(event.Event{Kind: event.Said, Step: mediumStep, Text: text}))
 	return nil
 }
 

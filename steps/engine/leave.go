@@ -11,7 +11,7 @@ import (
 	"touchdown/backend/media/volume"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/unattended"
 	"touchdown/steps/view"
@@ -126,7 +126,7 @@ func (e *lander) sayOn(notice string, known media.Known, l *leaving, line, whole
 		e.leftTold = map[string]string{}
 	}
 	e.leftTold[of] = told
-	e.core.recorder.warn(mediumStep, e.core.recorder.emit(steps.Event{Kind: steps.Said, Step: mediumStep, Text: whole}))
+	e.core.recorder.warn(mediumStep, e.core.recorder.emit(event.Event{Kind: event.Said, Step: mediumStep, Text: whole}))
 }
 
 // unsayLeft takes the line off the screens when the medium is gone, or when the work goes on.

@@ -11,6 +11,7 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend"
+	"touchdown/backend/progress"
 	"touchdown/backend/report"
 	"touchdown/steps"
 	"touchdown/steps/session"
@@ -30,7 +31,7 @@ func TestTimeLeft(t *testing.T) {
 			return nil
 		}
 		r.w.run["light"] = func(ctx context.Context, _ *backend.Node, report steps.Report) error {
-			report.Progress(steps.Progress{Waiting: message.T("the lamp"), Usual: 600})
+			report.Progress(progress.Progress{Waiting: message.T("the lamp"), Usual: 600})
 			<-ctx.Done()
 			return ctx.Err()
 		}

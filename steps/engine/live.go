@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"touchdown/backend"
+	"touchdown/backend/check"
 	"touchdown/backend/health"
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
 
@@ -19,7 +20,7 @@ const liveGrace = time.Minute
 
 // clusterWatcher is a step that tells how the cluster is for as long as someone looks.
 type clusterWatcher interface {
-	Watch(ctx context.Context, node *backend.Node, told health.Live, tell func(health.Live, []steps.Check))
+	Watch(ctx context.Context, node *backend.Node, told health.Live, tell func(health.Live, []check.Check))
 }
 
 // lookout is the engine as it sees to it that the cluster of a landed node is watched.
@@ -38,7 +39,7 @@ func (e *lookout) run() {
 		ctx, stop := context.WithCancel(e.closing)
 		var watching sync.WaitGroup
 		watching.Go(func() {
-			watcher.Watch(ctx, e.o.Node, kept.Live, func(l health.Live, _ []steps.Check) {
+			watcher.Watch(ctx, e.o.Node, kept.Live, func(l health.Live, _ []check.Check) {
 				e.show(&l)
 				if err := kept.keep(l); err != nil {
 					e.o.Node.Log.Warn("how the cluster is was not kept", "error", err)
@@ -106,11 +107,11 @@ func (e *lookout) show(l *health.Live) {
 	if l != nil {
 		l.Checks, l.Turns = slices.Clone(l.Checks), slices.Clone(l.Turns) // the watcher keeps its own
 		for i := range l.Checks {
-			e.mask.event(&steps.Event{Check: &l.Checks[i]})
+			e.mask.event(&event.Event{Check: &l.Checks[i]})
 		}
 		for i := range l.Turns {
-			c := steps.Check{Title: l.Turns[i].Title, Observed: l.Turns[i].Observed}
-			e.mask.event(&steps.Event{Check: &c})
+			c := check.Check{Title: l.Turns[i].Title, Observed: l.Turns[i].Observed}
+			e.mask.event(&event.Event{Check: &c})
 			l.Turns[i].Title, l.Turns[i].Observed = c.Title, c.Observed
 		}
 	}

@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"touchdown/backend"
+	"touchdown/backend/check"
 	"touchdown/backend/health"
 	"touchdown/backend/message"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
 
@@ -28,7 +30,7 @@ func (*watchingStep) Run(context.Context, *backend.Node, steps.Report) error {
 	return nil
 }
 
-func (s *watchingStep) Watch(ctx context.Context, _ *backend.Node, told health.Live, tell func(health.Live, []steps.Check)) {
+func (s *watchingStep) Watch(ctx context.Context, _ *backend.Node, told health.Live, tell func(health.Live, []check.Check)) {
 	s.told = append(s.told, told)
 	s.began <- struct{}{}
 	for {
@@ -37,7 +39,7 @@ func (s *watchingStep) Watch(ctx context.Context, _ *backend.Node, told health.L
 			s.ended <- struct{}{}
 			return
 		case text := <-s.says:
-			tell(health.Live{Status: steps.Fail, Checks: []steps.Check{{ID: "operators", Status: steps.Fail, Observed: text}}}, nil)
+			tell(health.Live{Status: check.Fail, Checks: []check.Check{{ID: "operators", Status: check.Fail, Observed: text}}}, nil)
 		}
 	}
 }
@@ -55,7 +57,7 @@ func TestOneWatcherForAllConsoles(t *testing.T) {
 			left := make(chan struct{})
 			go func() {
 				defer close(left)
-				_ = r.Events(ctx, "", 0, func([]steps.Event) error { return nil })
+				_ = r.Events(ctx, "", 0, func([]event.Event) error { return nil })
 			}()
 			return func() { cancel(); <-left }
 		}
@@ -105,7 +107,7 @@ func TestOneWatcherForAllConsoles(t *testing.T) {
 
 // TestWhatChangedIsKept: over the end of the engine; what is damaged is as good as nothing, and another landing begins with nothing.
 func TestWhatChangedIsKept(t *testing.T) {
-	turned := health.Live{Status: steps.Fail, Turns: []health.Turn{{ID: "operators", Status: steps.Fail, Observed: message.Data("it is degraded")}}}
+	turned := health.Live{Status: check.Fail, Turns: []health.Turn{{ID: "operators", Status: check.Fail, Observed: message.Data("it is degraded")}}}
 	landing := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	dir := t.TempDir()
 	kept := lastLive(dir)

@@ -10,6 +10,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
 
@@ -82,7 +83,7 @@ func (i *inspector) begin(id string, drop context.CancelCauseFunc) *look {
 }
 
 // check takes what a look tells.
-func (i *inspector) check(l *look, c steps.Check) {
+func (i *inspector) check(l *look, c check.Check) {
 	id := l.step.ID()
 	news := !l.told[c.ID] && i.looked[id] != l.inputs // the same verdict too: it is about other answers
 	l.told[c.ID] = true
@@ -117,10 +118,10 @@ func (i *inspector) end(l *look, err error, closing bool) (again bool) {
 }
 
 // notSeen is the check that tells why a step could not look.
-func (i *inspector) notSeen(step steps.Step, err error) steps.Check {
+func (i *inspector) notSeen(step steps.Step, err error) check.Check {
 	i.recorder.log.Warn("an inspection failed", "step", step.ID(), "error", i.recorder.mask.Mask(err.Error()))
 	p := problem.From(err)
-	c := steps.Check{
+	c := check.Check{
 		ID: step.ID() + "-inspect", Title: message.F("%s: first look", step.Title()), Status: check.Warn, Observed: p.Summary, Fix: p.Fix,
 	}
 	if p.Err != nil {
@@ -135,7 +136,7 @@ func (i *inspector) clearUntold(l *look) {
 	id := l.step.ID()
 	for _, c := range slices.Clone(i.job.step(id).checks) {
 		if !l.told[c.ID] {
-			i.recorder.warn(id, i.recorder.emit(steps.Event{Kind: steps.Cleared, Step: id, Check: &steps.Check{ID: c.ID, Title: c.Title}}))
+			i.recorder.warn(id, i.recorder.emit(event.Event{Kind: event.Cleared, Step: id, Check: &check.Check{ID: c.ID, Title: c.Title}}))
 		}
 	}
 }

@@ -7,12 +7,12 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend/problem"
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
 
 // applyLost takes the job for what is known of it after a loss.
-func (j *job) applyLost(e steps.Event) {
+func (j *job) applyLost(e event.Event) {
 	k := e.Job
 	j.state, j.current, j.undoing, j.handedOver, j.doubtful = view.State(k.State), k.Step, k.Undoing, k.HandedOver, k.Locked
 	j.landedBefore = j.landedBefore || k.Landed
@@ -39,10 +39,10 @@ func (j *job) applyLost(e steps.Event) {
 
 // stock is what an engine finds of its records when it starts.
 type stock struct {
-	lost    []message.Text  // what was lost of the records before this engine started
-	known   *steps.JobState // what they tell all the same, until that is recorded
-	asks    bool            // a person decides how the job goes on
-	records bool            // the loss belongs into the journal: there is a job that it concerns
+	lost    []message.Text // what was lost of the records before this engine started
+	known   *event.Job     // what they tell all the same, until that is recorded
+	asks    bool           // a person decides how the job goes on
+	records bool           // the loss belongs into the journal: there is a job that it concerns
 }
 
 // takeStock compares what the journal tells with what else is known, and notes what was lost. After a loss nothing goes on by
@@ -118,16 +118,16 @@ func (c *core) noticeLoss() {
 	}
 	text := message.F("%s.", message.Join(s.lost, "; "))
 	c.o.Node.Log.Error("records were lost", "what", text.String())
-	event := steps.Event{Kind: steps.Lost, Text: text, Step: s.known.Step, Job: s.known}
+	e := event.Event{Kind: event.Lost, Text: text, Step: s.known.Step, Job: s.known}
 	if s.asks {
 		s.known.State = string(view.HasFailed)
-		event.Problem = steps.TroubleOf(&problem.Problem{
+		e.Problem = event.TroubleOf(&problem.Problem{
 			Code: view.RecordsLost, Summary: message.T("Records of this job were damaged or lost, so it does not continue automatically."),
 			Fix: message.T("Continue from what the machine shows, edit the answers to start over, or undo."), Err: message.Failed(text),
 		})
 	}
-	if !s.records || c.recorder.emit(event) != nil { // when it cannot be recorded, the next engine finds and tells the same
-		c.recorder.fold(event)
+	if !s.records || c.recorder.emit(e) != nil { // when it cannot be recorded, the next engine finds and tells the same
+		c.recorder.fold(e)
 		c.recorder.changed()
 		if s.records {
 			return

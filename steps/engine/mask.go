@@ -13,7 +13,7 @@ import (
 	"sync"
 
 	"touchdown/backend/message"
-	"touchdown/steps"
+	"touchdown/steps/event"
 )
 
 const (
@@ -174,7 +174,7 @@ func clip(text string, limit int) string {
 }
 
 // event masks the texts of an event that a step or a backend wrote, and bounds them.
-func (m *Masker) event(e *steps.Event) {
+func (m *Masker) event(e *event.Event) {
 	e.Text = e.Text.Map(m.text)
 	if e.Progress != nil {
 		p := *e.Progress

@@ -22,6 +22,7 @@ import (
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/site"
 	"touchdown/steps/view"
@@ -759,7 +760,7 @@ func TestOpenQuestion(t *testing.T) {
 			Choices: []steps.Choice{{Value: "yes", Label: message.T("Yes")}, {Value: "no", Label: message.T("No")}},
 		}}
 	}
-	trouble := &steps.Trouble{Code: "DNS-1", Summary: message.T("No server answers.")}
+	trouble := &event.Trouble{Code: "DNS-1", Summary: message.T("No server answers.")}
 	for name, test := range map[string]struct {
 		job  job
 		want string // its beginning

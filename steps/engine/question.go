@@ -9,6 +9,7 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 )
@@ -145,7 +146,7 @@ func (r *stepReport) Ask(ctx context.Context, q steps.Question) (string, error) 
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	case a := <-answer:
-		return a.value, r.e.emit(steps.Event{Kind: steps.Answered, Step: r.step, Text: message.Data(a.value), By: a.by})
+		return a.value, r.e.emit(event.Event{Kind: event.Answered, Step: r.step, Text: message.Data(a.value), By: a.by})
 	}
 }
 
@@ -154,7 +155,7 @@ func (r *stepReport) ask(q steps.Question) (<-chan reply, error) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	c := r.e.core
-	if err := c.recorder.emit(steps.Event{Kind: steps.Asked, Step: r.step, Question: &q}); err != nil {
+	if err := c.recorder.emit(event.Event{Kind: event.Asked, Step: r.step, Question: &q}); err != nil {
 		return nil, err
 	}
 	policy, given := c.draft.policy(q)

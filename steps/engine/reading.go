@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"strings"
 
-	"touchdown/steps"
+	"touchdown/steps/event"
 )
 
 // reading is what a journal was found to hold.
 type reading struct {
-	events  []steps.Event
+	events  []event.Event
 	lines   [][]byte // the records, each with its checksum
 	good    int64    // where the last whole line ends
 	bad     int      // lines that are not what was written
@@ -77,7 +77,7 @@ func (r *reading) record(line []byte) bool {
 	default:
 		record = bytes.TrimSuffix(line, []byte("\n"))
 	}
-	var e steps.Event
+	var e event.Event
 	if json.Unmarshal(record, &e) != nil || !wellFormed(e) || len(r.events) > 0 && e.Seq <= r.last() {
 		return false
 	}

@@ -6,7 +6,7 @@ import (
 	"hash/crc32"
 
 	"touchdown/backend/check"
-	"touchdown/steps"
+	"touchdown/steps/event"
 )
 
 // sealed is how each line of our records ends: the checksum of the record without it. It stays one JSON object a line, so that
@@ -39,18 +39,18 @@ func unseal(line []byte) (record []byte, ok bool) {
 const maxSeq = 1 << 60
 
 // wellFormed tells whether a record has the parts that its kind needs. The records of the previous release have no checksum.
-func wellFormed(e steps.Event) bool {
+func wellFormed(e event.Event) bool {
 	const maxDeadline = 1e8 // seconds
 	switch c, q := e.Check, e.Question; e.Kind {
 	case "":
 		return false
-	case steps.Checked:
+	case event.Checked:
 		return e.Seq < maxSeq && c != nil && (c.Status != check.Waived || c.Waiver != nil)
-	case steps.Cleared:
+	case event.Cleared:
 		return e.Seq < maxSeq && c != nil
-	case steps.Asked:
+	case event.Asked:
 		return e.Seq < maxSeq && q != nil && q.Deadline >= 0 && q.Deadline < maxDeadline
-	case steps.Lost:
+	case event.Lost:
 		return e.Seq < maxSeq && e.Job != nil
 	}
 	return e.Seq < maxSeq

@@ -9,7 +9,8 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/problem"
-	"touchdown/steps"
+
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
 
@@ -25,8 +26,8 @@ type recorder struct {
 	notices notices
 	log     *slog.Logger
 	now     func() time.Time
-	after   func(steps.Event) // Options.AfterEvent
-	each    func(steps.Event) // the same for every event, see Foreground
+	after   func(event.Event) // Options.AfterEvent
+	each    func(event.Event) // the same for every event, see Foreground
 
 	seq uint64
 }
@@ -35,62 +36,62 @@ type recorder struct {
 type notices map[string]message.Text
 
 // emit journals an event, folds it into the job and publishes it.
-func (r *recorder) emit(event steps.Event) error {
-	r.mask.event(&event)
-	event.Seq, event.Time = r.seq+1, r.now()
-	durable := event.Lifecycle() && r.durable(event)
+func (r *recorder) emit(e event.Event) error {
+	r.mask.event(&e)
+	e.Seq, e.Time = r.seq+1, r.now()
+	durable := e.Lifecycle() && r.durable(e)
 	if durable {
-		if err := r.journal.append(event); err != nil {
+		if err := r.journal.append(e); err != nil {
 			r.notices["disk"] = problem.From(err).Summary
 			return err
 		}
 		delete(r.notices, "disk")
 	}
-	r.seq = event.Seq
-	r.job.apply(event)
+	r.seq = e.Seq
+	r.job.apply(e)
 	if durable && r.stock.known == nil && len(r.store.losses) == 0 {
-		r.store.sums.journalled(mark{r.seq, r.job.known()}, event.Step == "" || event.Kind == steps.Failed)
+		r.store.sums.journalled(mark{r.seq, r.job.known()}, e.Step == "" || e.Kind == event.Failed)
 	}
-	r.hub.publish(event)
+	r.hub.publish(e)
 	if r.after != nil && durable {
-		r.after(event)
+		r.after(e)
 	}
 	if r.each != nil {
-		r.each(event)
+		r.each(e)
 	}
 	return nil
 }
 
 // fold takes an event into the job alone: one that the disk refuses, or that nobody needs to read again.
-func (r *recorder) fold(event steps.Event) {
-	r.mask.event(&event)
-	event.Time = r.now()
-	r.job.apply(event)
+func (r *recorder) fold(e event.Event) {
+	r.mask.event(&e)
+	e.Time = r.now()
+	r.job.apply(e)
 }
 
 // changed tells the consoles that something outside the work changed.
 func (r *recorder) changed() {
-	_ = r.emit(steps.Event{Kind: steps.Changed}) // never journalled, so it cannot fail
+	_ = r.emit(event.Event{Kind: event.Changed}) // never journalled, so it cannot fail
 }
 
 // durable tells whether an event belongs to the job. What an inspection sees is seen again by the next
 // one, so it stays out; a waiver is a person's decision and goes in, and so does what becomes of the waived check.
-func (r *recorder) durable(event steps.Event) bool {
-	switch event.Kind {
-	case steps.Checked, steps.Cleared, steps.Said:
+func (r *recorder) durable(e event.Event) bool {
+	switch e.Kind {
+	case event.Checked, event.Cleared, event.Said:
 	default:
 		return true
 	}
 	if r.job.state == view.Working || r.job.state == view.InQuestion {
 		return true
 	}
-	c := event.Check
-	return c != nil && (c.Waiver != nil || r.job.step(event.Step).waivers[c.ID] != nil)
+	c := e.Check
+	return c != nil && (c.Waiver != nil || r.job.step(e.Step).waivers[c.ID] != nil)
 }
 
 // check takes a verdict of a step. What a person waived stays waived until it passes. The same verdict again is told to nobody,
 // unless it is news: about other answers than before.
-func (r *recorder) check(step string, c steps.Check, news bool) {
+func (r *recorder) check(step string, c check.Check, news bool) {
 	s := r.job.step(step)
 	if waiver := s.waivers[c.ID]; waiver != nil && (c.Status == check.Fail || c.Status == check.Warn) {
 		c.Status, c.Waiver = check.Waived, waiver
@@ -103,7 +104,7 @@ func (r *recorder) check(step string, c steps.Check, news bool) {
 			return
 		}
 	}
-	r.warn(step, r.emit(steps.Event{Kind: steps.Checked, Step: step, Check: &c}))
+	r.warn(step, r.emit(event.Event{Kind: event.Checked, Step: step, Check: &c}))
 }
 
 // warn logs what could not be journalled. The step's ending meets the same trouble and fails with it.

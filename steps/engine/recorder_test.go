@@ -10,7 +10,9 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend/check"
+	"touchdown/backend/progress"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
 
@@ -31,33 +33,33 @@ func newRecorder(t *testing.T) *recorder {
 // TestRecorder: what a look sees is published and not written; what the work sees is; a fold reaches only the job.
 func TestRecorder(t *testing.T) {
 	r := newRecorder(t)
-	cable := steps.Check{ID: "cable", Title: message.T("Cable"), Status: check.Fail}
+	cable := check.Check{ID: "cable", Title: message.T("Cable"), Status: check.Fail}
 	r.check("names", cable, false)
 	r.check("names", cable, false) // the same verdict
 	if events, _ := r.hub.after(0); len(events) != 1 {
 		t.Errorf("%d events of one verdict", len(events))
 	}
-	must(t, r.emit(steps.Event{Kind: steps.Started}))
-	must(t, r.emit(steps.Event{Kind: steps.Started, Step: "names"}))
-	r.fold(steps.Event{Kind: steps.Progressed, Step: "names", Progress: &steps.Progress{Done: 1}})
+	must(t, r.emit(event.Event{Kind: event.Started}))
+	must(t, r.emit(event.Event{Kind: event.Started, Step: "names"}))
+	r.fold(event.Event{Kind: event.Progressed, Step: "names", Progress: &progress.Progress{Done: 1}})
 	if p := r.job.step("names").progress; p == nil || p.Done != 1 || r.seq != 3 {
 		t.Errorf("progress %v, last event %d", p, r.seq)
 	}
 	r.check("names", cable, false)
 	waived := cable
 	waived.Status, waived.Waiver = check.Waived, &check.Waiver{By: "me", Reason: "spare port"}
-	must(t, r.emit(steps.Event{Kind: steps.Checked, Step: "names", Check: &waived}))
+	must(t, r.emit(event.Event{Kind: event.Checked, Step: "names", Check: &waived}))
 	r.check("names", cable, true) // still waived, and news: it is told again
 	if c := r.job.step("names").checks; len(c) != 1 || c[0].Status != check.Waived {
 		t.Errorf("the checks are %+v", c)
 	}
 	data, err := readKept(r.store.path("journal.jsonl"))
 	must(t, err)
-	var kinds []steps.EventKind
+	var kinds []event.Kind
 	for _, e := range readJournal(data).events {
 		kinds = append(kinds, e.Kind)
 	}
-	want := []steps.EventKind{steps.Started, steps.Started, steps.Checked, steps.Checked}
+	want := []event.Kind{event.Started, event.Started, event.Checked, event.Checked}
 	if len(kinds) != len(want) || kinds[0] != want[0] || kinds[3] != want[3] {
 		t.Errorf("the journal holds %q", kinds)
 	}
@@ -66,15 +68,15 @@ func TestRecorder(t *testing.T) {
 // TestRecorderOfABadDisk: what the journal refuses is not in the job, and every screen says so.
 func TestRecorderOfABadDisk(t *testing.T) {
 	r := newRecorder(t)
-	must(t, r.emit(steps.Event{Kind: steps.Started}))
+	must(t, r.emit(event.Event{Kind: event.Started}))
 	file := r.journal.file
 	r.journal.file = shut{errors.New("no room")}
-	r.check("names", steps.Check{ID: "cable", Status: check.Pass}, false)
+	r.check("names", check.Check{ID: "cable", Status: check.Pass}, false)
 	if len(r.job.step("names").checks) > 0 || r.notices["disk"].String() == "" || r.seq != 1 {
 		t.Errorf("the job has %v, notices %q, last event %d", r.job.step("names").checks, r.notices, r.seq)
 	}
 	r.journal.file = file
-	must(t, r.emit(steps.Event{Kind: steps.Done}))
+	must(t, r.emit(event.Event{Kind: event.Done}))
 	if r.notices["disk"].String() != "" {
 		t.Errorf("notices %q on a disk that has room", r.notices)
 	}
@@ -128,7 +130,7 @@ func TestInspectorAlone(t *testing.T) {
 	}
 	look := func(drop func(error)) *look { return i.begin(step.ID(), drop) }
 	first := look(func(error) {})
-	i.check(first, steps.Check{ID: "cable", Status: check.Pass})
+	i.check(first, check.Check{ID: "cable", Status: check.Pass})
 	if i.end(first, nil, false) || i.due(step) || len(i.staleChecks(step)) > 0 {
 		t.Error("a step that has looked is due")
 	}
@@ -146,7 +148,7 @@ func TestInspectorAlone(t *testing.T) {
 	if i.end(third, nil, false); len(r.job.step(step.ID()).checks) > 0 {
 		t.Error("a check outlived the look that did not tell it again")
 	}
-	must(t, r.emit(steps.Event{Kind: steps.Started}))
+	must(t, r.emit(event.Event{Kind: event.Started}))
 	if look(nil) != nil {
 		t.Error("a step looks while the job works")
 	}

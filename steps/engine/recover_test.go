@@ -12,6 +12,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/layout"
+	"touchdown/backend/progress"
 	"touchdown/steps"
 	"touchdown/steps/session"
 	"touchdown/steps/site"
@@ -165,7 +166,7 @@ func TestWatchdogWaitsForProgress(t *testing.T) {
 		pen := take(t, r)
 		r.w.run["light"] = func(ctx context.Context, _ *backend.Node, report steps.Report) error {
 			for done := int64(1); ; done = min(done+1, 20) { // 20 minutes of work, then it hangs
-				report.Progress(steps.Progress{Done: done, Total: 100})
+				report.Progress(progress.Progress{Done: done, Total: 100})
 				select {
 				case <-ctx.Done():
 					return ctx.Err()

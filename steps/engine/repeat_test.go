@@ -37,7 +37,13 @@ func newPINRig(t *testing.T) (*rig, string) {
 	t.Helper()
 	w := newWorld()
 	w.asks = func(cfg *site.Config) []steps.Stage {
-		return []steps.Stage{{ID: "site", Title: message.T("Names and credentials"), Steps: []steps.Step{&steps.Credentials{Site: cfg}}}}
+		for _, stage := range steps.Site(cfg, steps.Wiring{NodeNet: &steps.NodeNetwork{}}) {
+			if stage.ID == "site" {
+				stage.Steps = slices.DeleteFunc(stage.Steps, func(s steps.Step) bool { return s.ID() != "credentials" })
+				return []steps.Stage{stage}
+			}
+		}
+		return nil
 	}
 	r := newRig(t, w)
 	until(t, r, "the form", inState(view.Collecting))

@@ -5,8 +5,11 @@ import (
 
 	"touchdown/backend/message"
 
+	"touchdown/backend/check"
+	"touchdown/backend/progress"
 	"touchdown/backend/report"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
 
@@ -28,21 +31,21 @@ type stepReport struct {
 var _ steps.Report = (*stepReport)(nil)
 
 // Progress implements steps.Report. The newest is always in the Snapshot; events are thinned out.
-func (r *stepReport) Progress(p steps.Progress) {
+func (r *stepReport) Progress(p progress.Progress) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	r.dog.sees(p)
-	event := steps.Event{Kind: steps.Progressed, Step: r.step, Progress: &p}
+	e := event.Event{Kind: event.Progressed, Step: r.step, Progress: &p}
 	if now := r.e.now(); now.Sub(r.last) >= r.e.progressPause {
 		r.last = now
-		_ = r.e.core.recorder.emit(event) // never journalled
+		_ = r.e.core.recorder.emit(e) // never journalled
 		return
 	}
-	r.e.core.recorder.fold(event)
+	r.e.core.recorder.fold(e)
 }
 
 // Check implements steps.Report. What a person waived stays waived until it passes.
-func (r *stepReport) Check(c steps.Check) {
+func (r *stepReport) Check(c check.Check) {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	if r.look != nil && !r.look.told[c.ID] {
@@ -58,10 +61,10 @@ func (r *stepReport) Check(c steps.Check) {
 
 // Say implements steps.Report.
 func (r *stepReport) Say(text message.Text) {
-	event := steps.Event{Kind: steps.Said, Step: r.step, Text: text}
+	e := event.Event{Kind: event.Said, Step: r.step, Text: text}
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
-	r.e.core.recorder.warn(r.step, r.e.core.recorder.emit(event))
+	r.e.core.recorder.warn(r.step, r.e.core.recorder.emit(e))
 }
 
 // originals is where the steps' originals and notes are kept.

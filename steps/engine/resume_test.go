@@ -20,6 +20,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 )
@@ -255,7 +256,7 @@ func TestChangedAnswersAreNotResumed(t *testing.T) {
 func rebooting(r *rig, forever bool) {
 	r.w.run["light"] = func(_ context.Context, node *backend.Node, _ steps.Report) error {
 		if boot, _ := node.Host.BootID(); forever || boot == "boot-1" {
-			return steps.Reboot(message.T("new kernel arguments"))
+			return &steps.Reboot{Reason: message.T("new kernel arguments")}
 		}
 		return nil
 	}
@@ -436,7 +437,7 @@ func TestDeadline(t *testing.T) {
 		watching := make(chan struct{})
 		go func() {
 			defer close(watching)
-			_ = r.Events(ctx, pen, 0, func([]steps.Event) error { return nil })
+			_ = r.Events(ctx, pen, 0, func([]event.Event) error { return nil })
 		}()
 		time.Sleep(500 * time.Second)
 		leave()
@@ -570,7 +571,7 @@ func TestPenOfAConsoleThatWentAway(t *testing.T) {
 		watching := make(chan struct{})
 		go func() {
 			defer close(watching)
-			_ = r.Events(ctx, pen, 0, func([]steps.Event) error { return nil })
+			_ = r.Events(ctx, pen, 0, func([]event.Event) error { return nil })
 		}()
 		time.Sleep(time.Minute)
 		leave()
@@ -589,7 +590,7 @@ func TestOldFailuresDoNotStandAgainstANewStart(t *testing.T) {
 	r := newRig(t, newWorld())
 	pen := take(t, r)
 	r.w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
-		report.Check(steps.Check{ID: "gateway", Title: message.T("Gateway"), Status: check.Fail, Observed: message.T("nobody answers"), Fix: message.T("Fix it.")})
+		report.Check(check.Check{ID: "gateway", Title: message.T("Gateway"), Status: check.Fail, Observed: message.T("nobody answers"), Fix: message.T("Fix it.")})
 		return broken()
 	}
 	r.start(t, r, pen, false)

@@ -11,8 +11,10 @@ import (
 
 	"touchdown/backend/message"
 
+	"touchdown/backend/check"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/site"
 	"touchdown/steps/view"
 )
@@ -64,12 +66,12 @@ func (r *run) all(ctx context.Context) {
 			}
 		}
 	}
-	r.end(steps.Event{Kind: steps.Done})
+	r.end(event.Event{Kind: event.Done})
 }
 
 // end journals the end of a pass.
-func (r *run) end(event steps.Event) {
-	if err := r.e.emit(event); err != nil {
+func (r *run) end(e event.Event) {
+	if err := r.e.emit(e); err != nil {
 		r.fail("", err, 0)
 	}
 }
@@ -86,7 +88,7 @@ func (r *run) step(ctx context.Context, step steps.Step) bool {
 	}
 	begin := r.e.now()
 	boot, _ := r.e.o.Node.Host.BootID() // "": a machine that does not tell counts no boots
-	started := steps.Event{Kind: steps.Started, Step: id, Fingerprint: r.e.store.key.stepInputs(r.cfg, step), Boot: boot}
+	started := event.Event{Kind: event.Started, Step: id, Fingerprint: r.e.store.key.stepInputs(r.cfg, step), Boot: boot}
 	if err := r.e.emit(started); err != nil {
 		r.fail(id, err, 0)
 		return false
@@ -97,12 +99,12 @@ func (r *run) step(ctx context.Context, step steps.Step) bool {
 		waited, err = r.attempt(ctx, step)
 	}
 	took := (r.e.now().Sub(begin) - waited).Seconds()
-	reason, reboot := steps.RebootReason(err)
+	reboot, reboots := errors.AsType[*steps.Reboot](err)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		r.stopped(ctx, id, took, err)
-	case reboot:
-		r.reboot(ctx, id, reason.String(), took)
+	case reboots:
+		r.reboot(ctx, id, reboot.Reason.String(), took)
 	case err != nil:
 		r.fail(id, err, took)
 	default:
@@ -127,7 +129,7 @@ func (r *run) skipped(step steps.Step) bool {
 		return false
 	}
 	if s.status != view.StepSkip {
-		_ = r.e.core.recorder.emit(steps.Event{Kind: steps.Skipped, Step: step.ID(), Text: why}) // told again when lost
+		_ = r.e.core.recorder.emit(event.Event{Kind: event.Skipped, Step: step.ID(), Text: why}) // told again when lost
 	}
 	return true
 }
@@ -151,7 +153,7 @@ func (r *run) attempt(ctx context.Context, step steps.Step) (waited time.Duratio
 	boots := slices.Clone(r.e.core.job.step(step.ID()).reboots)
 	r.e.mu.Unlock()
 	if boot, err := r.e.o.Node.Host.BootID(); err == nil && slices.Contains(boots, boot) {
-		return 0, steps.Reboot(message.T("the reboot that was asked for has not happened yet"))
+		return 0, &steps.Reboot{Reason: message.T("the reboot that was asked for has not happened yet")}
 	}
 	ctx, dog := watchOver(ctx, r.cfg.Spec.Policy.Watchdog, errWatchdog)
 	defer dog.stop()
@@ -173,14 +175,14 @@ func (r *run) finish(id string, took float64) bool {
 		r.fail(id, checkProblem(failing), took)
 		return false
 	}
-	if err := r.e.emit(steps.Event{Kind: steps.Done, Step: id, Seconds: took}); err != nil {
+	if err := r.e.emit(event.Event{Kind: event.Done, Step: id, Seconds: took}); err != nil {
 		r.fail(id, err, took)
 		return false
 	}
 	return true
 }
 
-func checkProblem(failing []steps.Check) error {
+func checkProblem(failing []check.Check) error {
 	titles := make([]string, len(failing))
 	for i, c := range failing {
 		titles[i] = c.Title.String()
@@ -198,11 +200,11 @@ func (r *run) stopped(ctx context.Context, id string, took float64, err error) {
 	if !errors.Is(context.Cause(ctx), errCancelled) {
 		return
 	}
-	event := steps.Event{Kind: steps.Cancelled, Step: id, Seconds: took, Problem: steps.TroubleOf(&problem.Problem{
+	e := event.Event{Kind: event.Cancelled, Step: id, Seconds: took, Problem: event.TroubleOf(&problem.Problem{
 		Code: "ENG-HALT", Summary: message.T("The work was stopped by a person."),
 		Fix: message.T("Retry to go on from here, or undo to put everything back."),
 	})}
-	if err := r.e.emit(event); err != nil {
+	if err := r.e.emit(e); err != nil {
 		r.fail(id, err, took)
 	}
 }
@@ -217,9 +219,9 @@ func (r *run) fail(id string, err error, took float64) {
 	if id == "" {
 		id = r.e.core.job.current
 	}
-	event := steps.Event{Kind: steps.Failed, Step: id, Seconds: took, Problem: steps.TroubleOf(err)}
-	if r.e.core.recorder.emit(event) != nil {
-		r.e.core.recorder.fold(event)
+	e := event.Event{Kind: event.Failed, Step: id, Seconds: took, Problem: event.TroubleOf(err)}
+	if r.e.core.recorder.emit(e) != nil {
+		r.e.core.recorder.fold(e)
 		r.e.core.recorder.changed()
 	}
 	if r.e.core.job.unattended && r.cfg.Spec.Policy.RollbackOnFailure && !r.e.core.job.undoing {
@@ -259,7 +261,7 @@ func (r *run) reboot(ctx context.Context, id, reason string, took float64) {
 		}, took)
 		return
 	}
-	if err := r.e.emit(steps.Event{Kind: steps.Rebooting, Step: id, Text: message.Data(reason), Boot: boot, Seconds: took}); err != nil {
+	if err := r.e.emit(event.Event{Kind: event.Rebooting, Step: id, Text: message.Data(reason), Boot: boot, Seconds: took}); err != nil {
 		r.fail(id, err, took)
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 	"touchdown/steps/wire"
@@ -137,16 +138,16 @@ func TestEventsTellTheWholeStory(t *testing.T) {
 		var got []string
 		var last uint64
 		enough := errors.New("enough")
-		err := s.Events(t.Context(), pen, 0, func(events []steps.Event) error {
+		err := s.Events(t.Context(), pen, 0, func(events []event.Event) error {
 			for _, e := range events {
 				if e.Seq <= last {
 					t.Errorf("event %d after %d", e.Seq, last)
 				}
 				last = e.Seq
-				if e.Kind == steps.Started || e.Kind == steps.Done || e.Kind == steps.Skipped {
+				if e.Kind == event.Started || e.Kind == event.Done || e.Kind == event.Skipped {
 					got = append(got, string(e.Kind)+" "+e.Step)
 				}
-				if e.Kind == steps.Done && e.Step == "" {
+				if e.Kind == event.Done && e.Step == "" {
 					return enough
 				}
 			}
@@ -232,7 +233,7 @@ func TestWaiver(t *testing.T) {
 		r.fill(t, s, pen)
 		r.w.mu.Lock()
 		r.w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
-			report.Check(steps.Check{ID: "lamp", Title: message.T("Lamp"), Status: check.Fail, Observed: message.T("dark")})
+			report.Check(check.Check{ID: "lamp", Title: message.T("Lamp"), Status: check.Fail, Observed: message.T("dark")})
 			return nil
 		}
 		r.w.mu.Unlock()

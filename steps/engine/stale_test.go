@@ -15,6 +15,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/site"
 	"touchdown/steps/view"
@@ -53,7 +54,7 @@ func (s timeServer) Inspect(ctx context.Context, _ *backend.Node, report steps.R
 	takes, deaf, down := s.l.takes, s.l.deaf, s.l.down
 	s.l.asked = append(s.l.asked, address)
 	s.l.mu.Unlock()
-	report.Check(steps.Check{ID: "link", Title: message.T("Link"), Status: check.Pass})
+	report.Check(check.Check{ID: "link", Title: message.T("Link"), Status: check.Pass})
 	select {
 	case <-time.After(takes):
 	case <-ctx.Done():
@@ -62,9 +63,9 @@ func (s timeServer) Inspect(ctx context.Context, _ *backend.Node, report steps.R
 		}
 		time.Sleep(takes)
 	}
-	c := steps.Check{ID: "server", Title: message.T("Server"), Status: check.Pass, Observed: message.T("answers")}
+	c := check.Check{ID: "server", Title: message.T("Server"), Status: check.Pass, Observed: message.T("answers")}
 	if down || address != "" && address != "192.0.2.1" {
-		c = steps.Check{ID: "server", Title: message.T("Server"), Status: check.Fail, Observed: message.T("silent"), Fix: message.T("Check the address.")}
+		c = check.Check{ID: "server", Title: message.T("Server"), Status: check.Fail, Observed: message.T("silent"), Fix: message.T("Check the address.")}
 	}
 	report.Check(c)
 	return nil
@@ -73,8 +74,8 @@ func (s timeServer) Inspect(ctx context.Context, _ *backend.Node, report steps.R
 // Run tells the same check, once it has been asked for long.
 func (s timeServer) Run(_ context.Context, _ *backend.Node, report steps.Report) error {
 	time.Sleep(time.Minute)
-	report.Check(steps.Check{ID: "server", Title: message.T("Server"), Status: check.Pass, Observed: message.T("answers at work")})
-	report.Check(steps.Check{ID: "only-run", Title: message.T("At work"), Status: check.Pass})
+	report.Check(check.Check{ID: "server", Title: message.T("Server"), Status: check.Pass, Observed: message.T("answers at work")})
+	report.Check(check.Check{ID: "only-run", Title: message.T("At work"), Status: check.Pass})
 	return nil
 }
 
@@ -90,7 +91,7 @@ func onLine(t *testing.T, test func(t *testing.T, r *rig, l *line, pen string)) 
 		defer r.Close()
 		ctx, leave := context.WithCancel(t.Context())
 		var watching sync.WaitGroup
-		watching.Go(func() { _ = r.Events(ctx, "", 0, func([]steps.Event) error { return nil }) })
+		watching.Go(func() { _ = r.Events(ctx, "", 0, func([]event.Event) error { return nil }) })
 		defer watching.Wait()
 		defer leave()
 		pen := take(t, r)
@@ -113,7 +114,7 @@ func serverView(t *testing.T, s session.Session) view.Step {
 }
 
 func passed(v view.Step) bool {
-	return slices.ContainsFunc(v.Checks, func(c steps.Check) bool { return c.ID == "server" && c.Status == check.Pass })
+	return slices.ContainsFunc(v.Checks, func(c check.Check) bool { return c.ID == "server" && c.Status == check.Pass })
 }
 
 // TestOldVerdictIsStale: from the moment that an answer changes until the machine has been looked at again, the verdict on

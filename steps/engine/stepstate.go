@@ -6,7 +6,8 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/message"
-	"touchdown/steps"
+	"touchdown/backend/progress"
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 )
 
@@ -14,10 +15,10 @@ import (
 type stepState struct {
 	status      view.StepStatus
 	skip        message.Text
-	checks      []steps.Check
+	checks      []check.Check
 	waivers     map[string]*check.Waiver // by check ID; each stands until its check passes, even while nothing reports that check
 	said        []message.Text
-	progress    *steps.Progress
+	progress    *progress.Progress
 	expects     time.Time // since when the progress tells the same usual time
 	moved       time.Time // when the progress became another one
 	counts      count     // what the progress began to count
@@ -37,7 +38,7 @@ type count struct {
 }
 
 // moves takes a progress.
-func (s *stepState) moves(e steps.Event) {
+func (s *stepState) moves(e event.Event) {
 	was := s.progress
 	if was == nil || *was != *e.Progress {
 		s.moved = e.Time
@@ -58,14 +59,14 @@ func (s *stepState) rate() float64 {
 }
 
 // setCheck replaces the check of the same ID, or adds it. A waiver stays until the check passes.
-func (s *stepState) setCheck(c steps.Check) {
+func (s *stepState) setCheck(c check.Check) {
 	switch {
 	case c.Waiver != nil:
 		s.waivers[c.ID] = c.Waiver
 	case c.Status == check.Pass:
 		delete(s.waivers, c.ID)
 	}
-	i := slices.IndexFunc(s.checks, func(old steps.Check) bool { return old.ID == c.ID })
+	i := slices.IndexFunc(s.checks, func(old check.Check) bool { return old.ID == c.ID })
 	if i < 0 {
 		s.checks = append(s.checks, c)
 		return
@@ -75,17 +76,17 @@ func (s *stepState) setCheck(c steps.Check) {
 
 // clearCheck removes a check that no longer applies. Its waiver stays, for when the same check fails again.
 func (s *stepState) clearCheck(id string) {
-	s.checks = slices.DeleteFunc(s.checks, func(c steps.Check) bool { return c.ID == id })
+	s.checks = slices.DeleteFunc(s.checks, func(c check.Check) bool { return c.ID == id })
 }
 
 // forgetFailed drops what failed with answers or on an attempt that are over: what still fails is told again.
 func (s *stepState) forgetFailed() {
-	s.checks = slices.DeleteFunc(s.checks, func(c steps.Check) bool { return c.Status == check.Fail })
+	s.checks = slices.DeleteFunc(s.checks, func(c check.Check) bool { return c.Status == check.Fail })
 }
 
 // failing returns the checks that failed and that nobody waived.
-func (s *stepState) failing() []steps.Check {
-	var out []steps.Check
+func (s *stepState) failing() []check.Check {
+	var out []check.Check
 	for _, c := range s.checks {
 		if c.Status == check.Fail {
 			out = append(out, c)

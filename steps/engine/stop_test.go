@@ -15,6 +15,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/site"
 	"touchdown/steps/view"
@@ -33,7 +34,7 @@ func expectStop(t *testing.T, f *faulty, at string) {
 func TestStopBetweenTwoSteps(t *testing.T) {
 	f := newFaulty(t, nil)
 	pen := take(t, f)
-	f.at(steps.Done, "names", func() { f.core.stopWork(errCancelled) })
+	f.at(event.Done, "names", func() { f.core.stopWork(errCancelled) })
 	f.start(t, f, pen, false)
 	expectStop(t, f, "light")
 	machineIs(t, f.rig, "shop.example.com", "off", "off")
@@ -41,7 +42,7 @@ func TestStopBetweenTwoSteps(t *testing.T) {
 	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
 	until(t, f, "the end", inState(view.IsDone))
 
-	f.at(steps.Undone, "lamp", func() { f.core.stopWork(errCancelled) })
+	f.at(event.Undone, "lamp", func() { f.core.stopWork(errCancelled) })
 	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
 	expectStop(t, f, "light")
 	machineIs(t, f.rig, "shop.example.com", "on", "off")
@@ -138,7 +139,7 @@ func TestOriginalsAreGoneBeforeTheUndoIsOver(t *testing.T) {
 	f.start(t, f, pen, false)
 	until(t, f, "the end", inState(view.IsDone))
 	left := []string{"not looked"}
-	f.at(steps.Undone, "", func() { left, _ = filepath.Glob(filepath.Join(f.dir, "saved", "*", "*")) })
+	f.at(event.Undone, "", func() { left, _ = filepath.Glob(filepath.Join(f.dir, "saved", "*", "*")) })
 	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
 	until(t, f, "everything back", inState(view.IsUndone))
 	if len(left) > 0 {
@@ -188,7 +189,7 @@ func TestRebootThatCannotBe(t *testing.T) {
 		f := newFaulty(t, nil)
 		f.w.run["light"] = func(_ context.Context, node *backend.Node, _ steps.Report) error {
 			must(t, os.Remove(node.Host.Path("/proc/sys/kernel/random/boot_id")))
-			return steps.Reboot(message.T("new kernel arguments"))
+			return &steps.Reboot{Reason: message.T("new kernel arguments")}
 		}
 		f.start(t, f, take(t, f), false)
 		s := until(t, f, "the failure", inState(view.HasFailed))

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"touchdown/backend/host"
-	"touchdown/steps"
+	"touchdown/steps/event"
 )
 
 // sums tells what the other files of the state folder hold, so that what a disk lost or changed is seen. It is a file of lines
@@ -36,8 +36,8 @@ type sum struct {
 
 // mark is where the journal was, and the job with it.
 type mark struct {
-	Seq uint64         `json:"seq"`
-	Job steps.JobState `json:"job"`
+	Seq uint64    `json:"seq"`
+	Job event.Job `json:"job"`
 }
 
 // sumLine is one line: a file's checksum (announced or confirmed), that it is gone, or where the journal is.

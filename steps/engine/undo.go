@@ -7,11 +7,12 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/message"
 	"touchdown/steps"
+	"touchdown/steps/event"
 )
 
 // undo begins to put everything back.
 func (c *core) undo() error {
-	if err := c.recorder.emit(steps.Event{Kind: steps.Undoing}); err != nil {
+	if err := c.recorder.emit(event.Event{Kind: event.Undoing}); err != nil {
 		return err
 	}
 	c.work(true)
@@ -46,11 +47,11 @@ func (r *run) undoAll(ctx context.Context) {
 	}
 	if err := r.e.idle.Back(); err != nil { // the node is as it was; a lock that stays is opened by hand
 		r.e.o.Node.Log.Error("the PIN of the consoles cannot be taken back", "error", err)
-		if err := r.e.emit(steps.Event{Kind: steps.Said, Text: message.T("The PIN of the consoles could not be taken back; cmd/touchdown/README.md says how root removes it.")}); err != nil {
+		if err := r.e.emit(event.Event{Kind: event.Said, Text: message.T("The PIN of the consoles could not be taken back; cmd/touchdown/README.md says how root removes it.")}); err != nil {
 			r.e.o.Node.Log.Error("it cannot be told that the PIN stays", "error", err)
 		}
 	}
-	r.end(steps.Event{Kind: steps.Undone})
+	r.end(event.Event{Kind: event.Undone})
 }
 
 // putBack calls a part of the undo of a step that has run, and tells whether the undoing goes on. The whole part ends its undo.
@@ -63,7 +64,7 @@ func (r *run) putBack(ctx context.Context, step steps.Step, part func(context.Co
 		r.stopped(ctx, id, 0, ctx.Err())
 		return false
 	}
-	if err := r.e.emit(steps.Event{Kind: steps.Undoing, Step: id}); err != nil {
+	if err := r.e.emit(event.Event{Kind: event.Undoing, Step: id}); err != nil {
 		r.fail(id, err, 0)
 		return false
 	}
@@ -78,7 +79,7 @@ func (r *run) putBack(ctx context.Context, step steps.Step, part func(context.Co
 		err = r.undone(id)
 	}
 	if err == nil && whole {
-		err = r.e.emit(steps.Event{Kind: steps.Undone, Step: id, Seconds: took})
+		err = r.e.emit(event.Event{Kind: event.Undone, Step: id, Seconds: took})
 	}
 	if err != nil {
 		r.fail(id, err, took)

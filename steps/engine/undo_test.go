@@ -13,6 +13,7 @@ import (
 	"touchdown/backend/delivery"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/layout"
+	"touchdown/backend/progress"
 	"touchdown/steps"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
@@ -24,7 +25,7 @@ type watched struct{}
 func (watched) ID() string          { return "watched" }
 func (watched) Title() message.Text { return message.T("Watch the light") }
 func (watched) Run(_ context.Context, _ *backend.Node, report steps.Report) error {
-	report.Check(steps.Check{ID: "light", Title: message.T("Light"), Status: check.Pass, Observed: message.T("on")})
+	report.Check(check.Check{ID: "light", Title: message.T("Light"), Status: check.Pass, Observed: message.T("on")})
 	report.Say(message.T("the light was on without a break"))
 	return nil
 }
@@ -72,7 +73,7 @@ func TestUndoShowsNothingOfTheWayForward(t *testing.T) {
 	on := &setting{w: w, id: "lamp", want: func() string { return "on" }}
 	w.run["lamp"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
 		report.Say(message.T("the lamp is on"))
-		report.Progress(steps.Progress{Done: 1, Total: 2, Unit: "lamps"})
+		report.Progress(progress.Progress{Done: 1, Total: 2, Unit: "lamps"})
 		return nil
 	}
 	w.more = []steps.Stage{{ID: "more", Title: message.T("More"), Steps: []steps.Step{&held{on, hold}, watched{}}}}

@@ -11,6 +11,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/report"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/site"
 	"touchdown/steps/view"
 )
@@ -20,7 +21,7 @@ func TestConsoleThatIsFarBehind(t *testing.T) {
 	h := newHub(nil)
 	const all = keptEvents + 10
 	for n := range uint64(all) {
-		h.publish(steps.Event{Seq: n + 1, Text: message.Data(fmt.Sprint(n + 1))})
+		h.publish(event.Event{Seq: n + 1, Text: message.Data(fmt.Sprint(n + 1))})
 	}
 	events, _ := h.after(0)
 	if n := len(events); n > keptEvents || n < keptEvents/2 || events[n-1].Seq != all || events[0].Seq != uint64(all-n+1) {
@@ -30,7 +31,7 @@ func TestConsoleThatIsFarBehind(t *testing.T) {
 	if len(events) > 0 {
 		t.Errorf("got %v again", events)
 	}
-	h.publish(steps.Event{Seq: all + 1})
+	h.publish(event.Event{Seq: all + 1})
 	<-changed
 	if events, _ = h.after(all); len(events) != 1 {
 		t.Errorf("got %v", events)

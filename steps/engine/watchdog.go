@@ -8,7 +8,7 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend/problem"
-	"touchdown/steps"
+	"touchdown/backend/progress"
 )
 
 // errWatchdog is the cause with which the context of a step ends that made no progress for longer than the policy allows.
@@ -44,7 +44,7 @@ func (d *watchdog) wake() {
 
 // sees gives the step its whole time again once more work is done than before. A step that reports the same again and again
 // hangs all the same. The caller holds the engine's mu.
-func (d *watchdog) sees(p steps.Progress) {
+func (d *watchdog) sees(p progress.Progress) {
 	if d != nil && p.Done != d.done {
 		d.done = p.Done
 		d.wake()

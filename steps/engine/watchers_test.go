@@ -8,7 +8,7 @@ import (
 
 	"touchdown/backend/message"
 
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/view"
 	"touchdown/test/wait"
 )
@@ -25,7 +25,7 @@ func TestDeadlinePassesWhileClientsComeAndGo(t *testing.T) {
 		began := time.Now()
 		for time.Since(began) < 10*time.Minute && r.w.get("answer") == "" {
 			ctx, leave := context.WithTimeout(t.Context(), time.Second)
-			_ = r.Events(ctx, "", 0, func([]steps.Event) error { return nil })
+			_ = r.Events(ctx, "", 0, func([]event.Event) error { return nil })
 			leave()
 			time.Sleep(10 * time.Second)
 		}

@@ -3,7 +3,7 @@ package engine
 import (
 	"time"
 
-	"touchdown/steps"
+	"touchdown/steps/event"
 )
 
 // worktime is how long a job, or its undo, was at work. What passed while it waited for people (an open question, a failure,
@@ -19,14 +19,14 @@ type worktime struct {
 }
 
 // apply takes one event in. Endings carry how long their step worked, which a clock that was set meanwhile does not change.
-func (w *worktime) apply(e steps.Event) {
+func (w *worktime) apply(e event.Event) {
 	if w.seq != 0 && e.Seq > w.seq+restartGap && w.rebooted.IsZero() && !w.began.IsZero() {
 		w.add(w.attempt(w.last)) // the engine ended, at some moment after that event
 		w.over()
 	}
 	w.seq = e.Seq
 	switch e.Kind {
-	case steps.Started, steps.Undoing:
+	case event.Started, event.Undoing:
 		if e.Step == "" {
 			break
 		}
@@ -38,16 +38,16 @@ func (w *worktime) apply(e steps.Event) {
 		}
 		w.over()
 		w.began = e.Time
-	case steps.Asked:
+	case event.Asked:
 		w.asked = e.Time
-	case steps.Answered:
+	case event.Answered:
 		w.waited += max(0, e.Time.Sub(w.asked))
 		w.asked = time.Time{}
-	case steps.Rebooting:
+	case event.Rebooting:
 		w.add(seconds(e.Seconds))
 		w.over()
 		w.rebooted = e.Time
-	case steps.Done, steps.Failed, steps.Cancelled, steps.Undone, steps.Skipped:
+	case event.Done, event.Failed, event.Cancelled, event.Undone, event.Skipped:
 		if w.rebooted.IsZero() { // else its time is counted
 			w.add(seconds(e.Seconds))
 		}

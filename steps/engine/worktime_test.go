@@ -11,6 +11,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 )
@@ -96,26 +97,26 @@ func TestWorkTimeCountsNoIdleTime(t *testing.T) {
 // TestWorkTime: what the journal tells at each moment.
 func TestWorkTime(t *testing.T) {
 	begin := time.Date(2026, time.November, 22, 8, 0, 0, 0, time.UTC)
-	at := func(minutes int, kind steps.EventKind, step string, worked float64) steps.Event {
-		return steps.Event{Time: begin.Add(time.Duration(minutes) * time.Minute), Kind: kind, Step: step, Seconds: worked * 60}
+	at := func(minutes int, kind event.Kind, step string, worked float64) event.Event {
+		return event.Event{Time: begin.Add(time.Duration(minutes) * time.Minute), Kind: kind, Step: step, Seconds: worked * 60}
 	}
 	for _, c := range []struct {
 		what   string
-		events []steps.Event
+		events []event.Event
 		now    int
 		want   float64 // minutes
 	}{
 		{"nothing", nil, 5, 0},
-		{"under way", []steps.Event{at(0, steps.Started, "a", 0)}, 5, 5},
-		{"a question is open", []steps.Event{at(0, steps.Started, "a", 0), at(2, steps.Asked, "a", 0)}, 50, 2},
-		{"a question was answered", []steps.Event{at(0, steps.Started, "a", 0), at(2, steps.Asked, "a", 0), at(9, steps.Answered, "a", 0)}, 10, 3},
-		{"a failure", []steps.Event{at(0, steps.Started, "a", 0), at(3, steps.Failed, "a", 3)}, 50, 3},
-		{"the clock was set", []steps.Event{at(0, steps.Started, "a", 0), at(90000, steps.Done, "a", 1), at(90000, steps.Started, "b", 0)}, 90001, 2},
-		{"the clock was set back", []steps.Event{at(0, steps.Started, "a", 0), at(-90, steps.Said, "a", 0)}, -80, 0},
-		{"a reboot", []steps.Event{at(0, steps.Started, "a", 0), at(2, steps.Rebooting, "a", 2), at(7, steps.Started, "a", 0)}, 8, 8},
-		{"a reboot under way", []steps.Event{at(0, steps.Started, "a", 0), at(2, steps.Rebooting, "a", 2)}, 6, 6},
-		{"a reboot that failed", []steps.Event{at(0, steps.Started, "a", 0), at(2, steps.Rebooting, "a", 2), at(2, steps.Failed, "a", 2)}, 60, 2},
-		{"a power cut", []steps.Event{at(0, steps.Started, "a", 0), at(4, steps.Said, "a", 0), at(60, steps.Started, "a", 0)}, 61, 5},
+		{"under way", []event.Event{at(0, event.Started, "a", 0)}, 5, 5},
+		{"a question is open", []event.Event{at(0, event.Started, "a", 0), at(2, event.Asked, "a", 0)}, 50, 2},
+		{"a question was answered", []event.Event{at(0, event.Started, "a", 0), at(2, event.Asked, "a", 0), at(9, event.Answered, "a", 0)}, 10, 3},
+		{"a failure", []event.Event{at(0, event.Started, "a", 0), at(3, event.Failed, "a", 3)}, 50, 3},
+		{"the clock was set", []event.Event{at(0, event.Started, "a", 0), at(90000, event.Done, "a", 1), at(90000, event.Started, "b", 0)}, 90001, 2},
+		{"the clock was set back", []event.Event{at(0, event.Started, "a", 0), at(-90, event.Said, "a", 0)}, -80, 0},
+		{"a reboot", []event.Event{at(0, event.Started, "a", 0), at(2, event.Rebooting, "a", 2), at(7, event.Started, "a", 0)}, 8, 8},
+		{"a reboot under way", []event.Event{at(0, event.Started, "a", 0), at(2, event.Rebooting, "a", 2)}, 6, 6},
+		{"a reboot that failed", []event.Event{at(0, event.Started, "a", 0), at(2, event.Rebooting, "a", 2), at(2, event.Failed, "a", 2)}, 60, 2},
+		{"a power cut", []event.Event{at(0, event.Started, "a", 0), at(4, event.Said, "a", 0), at(60, event.Started, "a", 0)}, 61, 5},
 	} {
 		var w worktime
 		for _, e := range c.events {

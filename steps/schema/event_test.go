@@ -13,14 +13,16 @@ import (
 	"strings"
 	"testing"
 
+	"touchdown/backend/progress"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/schema"
 	"touchdown/test/jsonschema"
 )
 
 // TestEventSchema: an event has the keys that the published schema names, and no other; so has one that says nothing.
 func TestEventSchema(t *testing.T) {
-	var all steps.Event
+	var all event.Event
 	jsonschema.Fill(reflect.ValueOf(&all).Elem())
 	all.Check.Status = "pass"
 	whole, err := json.Marshal(all)
@@ -28,7 +30,7 @@ func TestEventSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	jsonschema.Whole(t, schema.Event, whole)
-	bare, err := json.Marshal(steps.Event{Progress: &steps.Progress{}, Question: &steps.Question{}, Problem: &steps.Trouble{}, Job: &steps.JobState{}})
+	bare, err := json.Marshal(event.Event{Progress: &progress.Progress{}, Question: &steps.Question{}, Problem: &event.Trouble{}, Job: &event.Job{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +51,7 @@ func TestEventSchemaNamesTheKinds(t *testing.T) {
 	if err := json.Unmarshal([]byte(schema.Event), &published); err != nil {
 		t.Fatal(err)
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), "../event.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../event/event.go", nil, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +61,7 @@ func TestEventSchemaNamesTheKinds(t *testing.T) {
 		if !ok {
 			return true
 		}
-		if of, ok := spec.Type.(*ast.Ident); ok && of.Name == "EventKind" {
+		if of, ok := spec.Type.(*ast.Ident); ok && of.Name == "Kind" {
 			literal, _ := spec.Values[0].(*ast.BasicLit)
 			kind, err := strconv.Unquote(literal.Value)
 			if err != nil {

@@ -7,7 +7,7 @@ import (
 	"context"
 	"errors"
 
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/handout"
 	"touchdown/steps/records"
 	"touchdown/steps/view"
@@ -42,7 +42,7 @@ type Session interface {
 	Present(ctx context.Context, pin string) error
 	// Events calls each for every event after the one numbered from, as they come, until ctx ends or each
 	// returns an error. A console that names its pen keeps it for as long as the call lasts.
-	Events(ctx context.Context, pen string, from uint64, each func([]steps.Event) error) error
+	Events(ctx context.Context, pen string, from uint64, each func([]event.Event) error) error
 	// Log returns the last records of the engine's log, or of the node's journal, as lines for people, without secrets.
 	Log(ctx context.Context, ask records.Ask) ([]string, error)
 	// Shown keeps, for support, what a console showed and what was pressed there, as lines of text without secrets; the end of it, and only

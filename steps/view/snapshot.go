@@ -11,6 +11,7 @@ import (
 	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/chosen"
+	"touchdown/steps/event"
 	"touchdown/steps/idle"
 	"touchdown/steps/offered"
 )
@@ -38,7 +39,7 @@ type Snapshot struct {
 	Stages     []Stage         `json:"stages"`
 	Review     *Review         `json:"review,omitempty"`
 	Question   *Question       `json:"question,omitempty"`
-	Problem    *steps.Trouble  `json:"problem,omitempty"`
+	Problem    *event.Trouble  `json:"problem,omitempty"`
 	Notices    []message.Text  `json:"notices,omitempty"` // plain sentences for every screen: "disk full: …"
 	Monitor    message.Text    `json:"monitor,omitzero"`  // what the site's monitor has got of this node; empty where there is none
 	Met        []message.Text  `json:"met,omitempty"`     // failures on the way, "STEP: CODE summary"

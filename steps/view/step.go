@@ -3,7 +3,9 @@ package view
 import (
 	"time"
 
+	"touchdown/backend/check"
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 	"touchdown/steps"
 )
 
@@ -30,23 +32,23 @@ const (
 
 // Step is a step as a console sees it.
 type Step struct {
-	ID         string          `json:"id"`
-	Title      message.Text    `json:"title"`
-	Status     StepStatus      `json:"status"`
-	Inspecting bool            `json:"inspecting,omitempty"`
-	Skip       message.Text    `json:"skip,omitzero"` // why it is or will be skipped
-	Fields     []Field         `json:"fields,omitempty"`
-	Checks     []steps.Check   `json:"checks,omitempty"`
-	Stale      []string        `json:"stale,omitempty"` // IDs of the checks that are about earlier answers and are made again
-	Said       []message.Text  `json:"said,omitempty"`  // the last sentences, oldest first
-	Progress   *steps.Progress `json:"progress,omitempty"`
-	Moved      time.Time       `json:"moved,omitzero"` // when the progress became another one, while it runs
-	Rate       float64         `json:"rate,omitempty"` // units of the progress a second, since it counts them
-	Started    time.Time       `json:"started,omitzero"`
-	Seconds    float64         `json:"seconds,omitempty"`       // how long it worked: all its attempts and reboots in this job, without waiting for answers
-	Waited     float64         `json:"waitedSeconds,omitempty"` // for answers since it was started, while it runs
-	Undo       bool            `json:"undo,omitempty"`          // there is something to put back, or it was put back
-	Asks       string          `json:"asks,omitempty"`          // the stage that asks for what the step works with, if not its own
+	ID         string             `json:"id"`
+	Title      message.Text       `json:"title"`
+	Status     StepStatus         `json:"status"`
+	Inspecting bool               `json:"inspecting,omitempty"`
+	Skip       message.Text       `json:"skip,omitzero"` // why it is or will be skipped
+	Fields     []Field            `json:"fields,omitempty"`
+	Checks     []check.Check      `json:"checks,omitempty"`
+	Stale      []string           `json:"stale,omitempty"` // IDs of the checks that are about earlier answers and are made again
+	Said       []message.Text     `json:"said,omitempty"`  // the last sentences, oldest first
+	Progress   *progress.Progress `json:"progress,omitempty"`
+	Moved      time.Time          `json:"moved,omitzero"` // when the progress became another one, while it runs
+	Rate       float64            `json:"rate,omitempty"` // units of the progress a second, since it counts them
+	Started    time.Time          `json:"started,omitzero"`
+	Seconds    float64            `json:"seconds,omitempty"`       // how long it worked: all its attempts and reboots in this job, without waiting for answers
+	Waited     float64            `json:"waitedSeconds,omitempty"` // for answers since it was started, while it runs
+	Undo       bool               `json:"undo,omitempty"`          // there is something to put back, or it was put back
+	Asks       string             `json:"asks,omitempty"`          // the stage that asks for what the step works with, if not its own
 }
 
 // Field is a field as it crosses the wire: no pointers, no validators, no secrets.

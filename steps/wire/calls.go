@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/handout"
 	"touchdown/steps/idle"
 	"touchdown/steps/records"
@@ -93,7 +93,7 @@ func (s server) events(w http.ResponseWriter, r *http.Request) {
 	out := http.NewResponseController(w)
 	_ = out.Flush() // the client waits for the header
 	encoder := json.NewEncoder(w)
-	_ = s.session.Events(r.Context(), r.Header.Get(penHeader), from, func(events []steps.Event) error {
+	_ = s.session.Events(r.Context(), r.Header.Get(penHeader), from, func(events []event.Event) error {
 		for _, e := range events {
 			if err := encoder.Encode(e); err != nil {
 				return err

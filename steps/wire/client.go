@@ -11,7 +11,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/handout"
 	"touchdown/steps/idle"
 	"touchdown/steps/records"
@@ -84,7 +84,7 @@ func (c *Client) ReleasePen(ctx context.Context, pen string) error {
 }
 
 // Events implements Session. It fails with ErrNoEngine when the engine goes away; the caller may call again.
-func (c *Client) Events(ctx context.Context, pen string, from uint64, each func([]steps.Event) error) error {
+func (c *Client) Events(ctx context.Context, pen string, from uint64, each func([]event.Event) error) error {
 	response, err := c.send(ctx, http.MethodGet, "/events?from="+strconv.FormatUint(from, 10), pen, nil)
 	if err != nil {
 		return err
@@ -92,14 +92,14 @@ func (c *Client) Events(ctx context.Context, pen string, from uint64, each func(
 	defer response.Body.Close()
 	decoder := json.NewDecoder(response.Body)
 	for {
-		var e steps.Event
+		var e event.Event
 		if err := decoder.Decode(&e); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			return fmt.Errorf("%w: the event stream ended: %w", session.ErrNoEngine, err)
 		}
-		if err := each([]steps.Event{e}); err != nil {
+		if err := each([]event.Event{e}); err != nil {
 			return err
 		}
 	}

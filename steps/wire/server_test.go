@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/test/wait"
 )
@@ -24,14 +24,14 @@ type told struct {
 	session.Session
 	set    func(path, value string) error
 	do     func() error
-	events func(ctx context.Context, each func([]steps.Event) error) error
+	events func(ctx context.Context, each func([]event.Event) error) error
 }
 
 func (t *told) Set(_ context.Context, _, path, value string) error { return t.set(path, value) }
 
 func (t *told) Do(context.Context, string, session.Action) error { return t.do() }
 
-func (t *told) Events(ctx context.Context, _ string, _ uint64, each func([]steps.Event) error) error {
+func (t *told) Events(ctx context.Context, _ string, _ uint64, each func([]event.Event) error) error {
 	return t.events(ctx, each)
 }
 
@@ -141,15 +141,15 @@ func TestActionOutlivesTheTimeouts(t *testing.T) {
 func TestStreamOutlivesTheTimeouts(t *testing.T) {
 	heard := errors.New("heard")
 	outlives(t, func(t *testing.T, engine *told, limit time.Duration, client *Client) error {
-		engine.events = func(ctx context.Context, each func([]steps.Event) error) error {
+		engine.events = func(ctx context.Context, each func([]event.Event) error) error {
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
 			case <-time.After(10 * limit):
-				return each([]steps.Event{{Seq: 1}})
+				return each([]event.Event{{Seq: 1}})
 			}
 		}
-		err := client.Events(t.Context(), "", 0, func([]steps.Event) error { return heard })
+		err := client.Events(t.Context(), "", 0, func([]event.Event) error { return heard })
 		if errors.Is(err, heard) {
 			return nil
 		}

@@ -11,7 +11,7 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/idle"
 	"touchdown/steps/session"
 	"touchdown/steps/site"
@@ -75,7 +75,7 @@ type wireShown struct {
 type wireError struct {
 	Error   string         `json:"error"`
 	Kind    string         `json:"kind,omitempty"`
-	Problem *steps.Trouble `json:"problem,omitempty"`
+	Problem *event.Trouble `json:"problem,omitempty"`
 	Says    message.Text   `json:"says,omitzero"`
 
 	Messages message.Messages `json:"messages,omitempty"`
@@ -102,7 +102,7 @@ var kinds = []struct {
 func toWire(err error) (wireError, int) {
 	w := wireError{Error: err.Error()}
 	if _, ok := errors.AsType[*problem.Problem](err); ok {
-		w.Problem = steps.TroubleOf(err)
+		w.Problem = event.TroubleOf(err)
 	}
 	if e, ok := errors.AsType[*site.Error](err); ok {
 		w.Says = e.Says()

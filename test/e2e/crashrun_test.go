@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 	"touchdown/test/bench/landing"
@@ -55,7 +55,7 @@ var (
 type ride struct {
 	*landing.Landing
 
-	heard  []steps.Event // that must be on the disk, since the engine told them
+	heard  []event.Event // that must be on the disk, since the engine told them
 	from   uint64        // the last event heard
 	names  []string      // of the durable events, in order
 	struck []fault
@@ -67,7 +67,7 @@ type ride struct {
 }
 
 // eventName is what an event has in common with the same one of another run.
-func eventName(e steps.Event) string {
+func eventName(e event.Event) string {
 	name := string(e.Kind) + " " + e.Step
 	switch {
 	case e.Step == "":
@@ -79,18 +79,18 @@ func eventName(e steps.Event) string {
 }
 
 // lasting tells whether an event is in the journal, whatever the state of the job.
-func lasting(e steps.Event) bool {
+func lasting(e event.Event) bool {
 	switch e.Kind {
-	case steps.Started, steps.Done, steps.Failed, steps.Skipped, steps.Undoing, steps.Undone, steps.Cancelled:
+	case event.Started, event.Done, event.Failed, event.Skipped, event.Undoing, event.Undone, event.Cancelled:
 		return true
 	}
 	return false
 }
 
 // hear takes in one event and tells why the stream is to end.
-func (r *ride) hear(e steps.Event, name string) error {
+func (r *ride) hear(e event.Event, name string) error {
 	r.from = max(r.from, e.Seq)
-	if !e.Lifecycle() || (len(r.heard) == 0 && e.Kind != steps.Started) {
+	if !e.Lifecycle() || (len(r.heard) == 0 && e.Kind != event.Started) {
 		return nil
 	}
 	r.told.Store(true)
@@ -98,10 +98,10 @@ func (r *ride) hear(e steps.Event, name string) error {
 	if lasting(e) {
 		r.heard = append(r.heard, e)
 	}
-	if e.Kind == steps.Failed {
+	if e.Kind == event.Failed {
 		return fmt.Errorf("%s failed: %s %s %s", e.Step, e.Problem.Code, e.Problem.Summary, e.Problem.Detail)
 	}
-	r.ended = e.Step == "" && (e.Kind == steps.Done || e.Kind == steps.Undone)
+	r.ended = e.Step == "" && (e.Kind == event.Done || e.Kind == event.Undone)
 	switch {
 	case eventName(e) == name:
 		return errStruck
@@ -142,7 +142,7 @@ func (r *ride) listen(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	err = engine.Events(ctx, "", r.from, func(events []steps.Event) error {
+	err = engine.Events(ctx, "", r.from, func(events []event.Event) error {
 		for _, e := range events {
 			if err := r.hear(e, name); err != nil {
 				return err
@@ -199,7 +199,7 @@ func (r *ride) remembers(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = engine.Events(ctx, "", last.Seq-1, func(events []steps.Event) error {
+	err = engine.Events(ctx, "", last.Seq-1, func(events []event.Event) error {
 		if events[0].Seq == last.Seq && eventName(events[0]) == eventName(last) {
 			return errStruck
 		}

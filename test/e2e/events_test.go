@@ -8,14 +8,14 @@ import (
 	"sync"
 	"time"
 
-	"touchdown/steps"
+	"touchdown/steps/event"
 )
 
 // events are the lines that apply prints, as they come.
 type events struct {
 	mu     sync.Mutex
 	rest   []byte
-	all    []steps.Event
+	all    []event.Event
 	closed bool
 	more   chan struct{} // closed when there is more to see; nil: nobody waits
 }
@@ -40,7 +40,7 @@ func (e *events) Write(p []byte) (int, error) {
 			return len(p), nil
 		}
 		e.rest = rest
-		var event steps.Event
+		var event event.Event
 		if json.Unmarshal(line, &event) == nil && event.Kind != "" {
 			e.all = append(e.all, event)
 		}
@@ -62,15 +62,15 @@ func (e *events) close() {
 
 // await waits until a step has begun; false: apply ended before.
 func (e *events) await(step string) bool {
-	return e.awaitEvent(func(x steps.Event) bool { return x.Kind == steps.Started && x.Step == step })
+	return e.awaitEvent(func(x event.Event) bool { return x.Kind == event.Started && x.Step == step })
 }
 
 // awaitCheck waits for a verdict of the trial.
 func (e *events) awaitCheck(id string) bool {
-	return e.awaitEvent(func(x steps.Event) bool { return x.Step == "network" && x.Check != nil && x.Check.ID == id })
+	return e.awaitEvent(func(x event.Event) bool { return x.Step == "network" && x.Check != nil && x.Check.ID == id })
 }
 
-func (e *events) awaitEvent(ok func(steps.Event) bool) bool {
+func (e *events) awaitEvent(ok func(event.Event) bool) bool {
 	for {
 		e.mu.Lock()
 		begun, closed := slices.ContainsFunc(e.all, ok), e.closed
@@ -93,9 +93,9 @@ func (e *events) putBack() (decided, back time.Time) {
 	for _, x := range e.all {
 		switch {
 		case x.Step != "network":
-		case x.Kind == steps.Answered || x.Kind == steps.Progressed && x.Progress != nil && strings.HasPrefix(x.Progress.Waiting.String(), "the old network settings") && decided.IsZero():
+		case x.Kind == event.Answered || x.Kind == event.Progressed && x.Progress != nil && strings.HasPrefix(x.Progress.Waiting.String(), "the old network settings") && decided.IsZero():
 			decided = x.Time
-		case x.Kind == steps.Said && strings.Contains(x.Text.String(), "were put back"):
+		case x.Kind == event.Said && strings.Contains(x.Text.String(), "were put back"):
 			back = x.Time
 		}
 	}

@@ -14,9 +14,8 @@ const (
 
 // larger are the packages and types above the limits, with the count that none may pass. Each is to shrink until its row can go.
 var larger = map[string]int{
-	"steps":      78, // the contract of a step, its events and the lists: whoever writes a step finds all of it in one place
 	"steps/site": 67, // a schema: it has as many names as the document has parts
 }
 
 // ordered are the packages whose files have an order in which each uses only those before it.
-var ordered = []string{"tui"}
+var ordered = []string{"tui", "steps"}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/test/bench/figures"
 	"touchdown/test/bench/landing"
 	"touchdown/test/bench/node"
@@ -216,9 +216,9 @@ func (m *journey) unanswered(ctx context.Context) (time.Time, error) {
 	}
 	var at time.Time
 	enough := errors.New("answered")
-	err = session.Events(ctx, "", 0, func(events []steps.Event) error {
+	err = session.Events(ctx, "", 0, func(events []event.Event) error {
 		for _, e := range events {
-			if e.Kind == steps.Answered && e.Step == "network" {
+			if e.Kind == event.Answered && e.Step == "network" {
 				at = e.Time
 				return enough
 			}

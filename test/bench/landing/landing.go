@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
 	"touchdown/test/wait"
@@ -197,9 +197,9 @@ func (l *Landing) event(ctx context.Context, since *Status) {
 		<-ctx.Done()
 		return
 	}
-	err = session.Events(ctx, "", since.Seq, func(events []steps.Event) error {
+	err = session.Events(ctx, "", since.Seq, func(events []event.Event) error {
 		for _, e := range events {
-			if e.Kind != steps.Progressed {
+			if e.Kind != event.Progressed {
 				return errHeard
 			}
 		}

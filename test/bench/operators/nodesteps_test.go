@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"touchdown/backend"
+	"touchdown/backend/check"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube"
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 	"touchdown/backend/report"
 	"touchdown/steps"
 	siteconfig "touchdown/steps/site"
@@ -31,10 +33,10 @@ type journal struct {
 	saved map[string][]byte
 }
 
-func (*journal) Progress(steps.Progress) {}
-func (*journal) Check(steps.Check)       {}
-func (*journal) Say(message.Text)        {}
-func (*journal) Job() report.Job         { return report.Job{} }
+func (*journal) Progress(progress.Progress) {}
+func (*journal) Check(check.Check)          {}
+func (*journal) Say(message.Text)           {}
+func (*journal) Job() report.Job            { return report.Job{} }
 
 func (j *journal) Save(key string, original []byte) error {
 	j.mu.Lock()
@@ -79,10 +81,7 @@ func TestNodeConfigSteps(t *testing.T) {
 	p.PullSecret = `{"auths":{"registry.site.example:5000":{"auth":"dTpw"}}}`
 	p.Proxy.HTTPProxy = "http://proxy.site.example:3128"
 	p.Policy.AllowReboot = true // no policies here: a reboot is the daemon's to decide
-	list := []interface {
-		steps.Step
-		steps.Undoer
-	}{&steps.NodeConfig{Site: cfg}, &steps.PullSecret{Site: cfg}}
+	list := wizardSteps(t, cfg, "node-config", "pull-secret")
 	journals := map[string]*journal{}
 	for _, s := range list {
 		journals[s.ID()] = &journal{saved: map[string][]byte{}}
@@ -171,4 +170,26 @@ func authority(t *testing.T, b *machineBed, name string) string {
 	text, err := os.ReadFile(filepath.Join(b.Dir, "pki", name))
 	fatal(t, err)
 	return string(text)
+}
+
+// undoable is a step that can be undone.
+type undoable interface {
+	steps.Step
+	steps.Undoer
+}
+
+// wizardSteps are steps of the real list.
+func wizardSteps(t *testing.T, cfg *siteconfig.Config, ids ...string) (found []undoable) {
+	t.Helper()
+	for _, stage := range steps.Site(cfg, steps.Wiring{NodeNet: &steps.NodeNetwork{}}) {
+		for _, step := range stage.Steps {
+			if s, undoes := step.(undoable); undoes && slices.Contains(ids, s.ID()) {
+				found = append(found, s)
+			}
+		}
+	}
+	if len(found) != len(ids) {
+		t.Fatalf("of %v the list has %d", ids, len(found))
+	}
+	return found
 }

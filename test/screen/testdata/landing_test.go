@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"touchdown/backend"
+	"touchdown/backend/check"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/message"
+	"touchdown/backend/progress"
 	"touchdown/steps"
 	"touchdown/steps/site"
 )
@@ -55,9 +57,9 @@ type memory struct {
 	kept map[string][]byte
 }
 
-func (memory) Progress(steps.Progress) {}
-func (memory) Check(steps.Check)       {}
-func (memory) Say(message.Text)        {}
+func (memory) Progress(progress.Progress) {}
+func (memory) Check(check.Check)          {}
+func (memory) Say(message.Text)           {}
 
 func (m memory) Save(key string, original []byte) error {
 	if m.kept[key] == nil {

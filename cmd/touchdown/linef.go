@@ -1,4 +1,4 @@
-package steps
+package main
 
 import (
 	"fmt"
@@ -19,5 +19,5 @@ func flat(text string) string {
 	return strings.ReplaceAll(text, "\t", " ")
 }
 
-// Linef formats one line for a terminal or a script, with the line break behind it.
-func Linef(format string, args ...any) string { return flat(fmt.Sprintf(format, args...)) + "\n" }
+// linef formats one line for a terminal or a script, with the line break behind it.
+func linef(format string, args ...any) string { return flat(fmt.Sprintf(format, args...)) + "\n" }

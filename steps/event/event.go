@@ -1,4 +1,6 @@
-package steps
+// Package event has what an engine records and tells: the one type that feeds the screens, the headless JSON lines, the journal and
+// the report. A step tells what it does through its Report and knows no events.
+package event
 
 import (
 	"encoding/json"
@@ -6,32 +8,35 @@ import (
 	"fmt"
 	"time"
 
+	"touchdown/backend/check"
 	"touchdown/backend/host"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
+	"touchdown/backend/progress"
+	"touchdown/steps"
 )
 
-// EventKind is one of a closed list.
-type EventKind string
+// Kind is one of a closed list.
+type Kind string
 
 // The kinds of event. An event without a Step is about the whole job.
 const (
-	Started    EventKind = "started"   // a step or the job began; the job's carries the accepted review's fingerprint
-	Progressed EventKind = "progress"  //
-	Checked    EventKind = "check"     //
-	Cleared    EventKind = "cleared"   // Check (its ID and Title) no longer applies: a complete look did not report it again
-	Said       EventKind = "say"       //
-	Asked      EventKind = "question"  //
-	Answered   EventKind = "answered"  // Text is the answer, By who or what gave it
-	Skipped    EventKind = "skipped"   // Text is why
-	Done       EventKind = "done"      //
-	Failed     EventKind = "failed"    // Problem says why
-	Undoing    EventKind = "undoing"   //
-	Undone     EventKind = "undone"    //
-	Cancelled  EventKind = "cancelled" // a person stopped the work; the step can be retried
-	Rebooting  EventKind = "reboot"    // Text is why; Boot the boot id before it
-	Lost       EventKind = "lost"      // records of the state folder were lost; Text says which, Job what is known, Problem what is asked
-	Changed    EventKind = "changed"   // something a console shows changed outside the work: fields, pen, state; never journalled
+	Started    Kind = "started"   // a step or the job began; the job's carries the accepted review's fingerprint
+	Progressed Kind = "progress"  //
+	Checked    Kind = "check"     //
+	Cleared    Kind = "cleared"   // Check (its ID and Title) no longer applies: a complete look did not report it again
+	Said       Kind = "say"       //
+	Asked      Kind = "question"  //
+	Answered   Kind = "answered"  // Text is the answer, By who or what gave it
+	Skipped    Kind = "skipped"   // Text is why
+	Done       Kind = "done"      //
+	Failed     Kind = "failed"    // Problem says why
+	Undoing    Kind = "undoing"   //
+	Undone     Kind = "undone"    //
+	Cancelled  Kind = "cancelled" // a person stopped the work; the step can be retried
+	Rebooting  Kind = "reboot"    // Text is why; Boot the boot id before it
+	Lost       Kind = "lost"      // records of the state folder were lost; Text says which, Job what is known, Problem what is asked
+	Changed    Kind = "changed"   // something a console shows changed outside the work: fields, pen, state; never journalled
 )
 
 // Event is the one type that feeds the screen, the headless JSON lines, the journal and the report.
@@ -39,19 +44,19 @@ const (
 type Event struct {
 	Seq         uint64             `json:"seq"`                   // rises, over restarts too; after one there is a gap
 	Time        time.Time          `json:"time"`                  // UTC
-	Kind        EventKind          `json:"kind"`                  //
+	Kind        Kind               `json:"kind"`                  //
 	Step        string             `json:"step,omitempty"`        // the step's ID
 	Text        message.Text       `json:"text,omitzero"`         //
 	By          string             `json:"by,omitempty"`          // console, "policy", "default", "deadline"
 	Fingerprint string             `json:"fingerprint,omitempty"` // of the step's inputs, or of the review
 	Boot        string             `json:"boot,omitempty"`        // boot id, with Rebooting
 	Seconds     float64            `json:"seconds,omitempty"`     // how long the step worked, without waiting for answers; with an ending and Rebooting
-	Progress    *Progress          `json:"progress,omitempty"`
-	Check       *Check             `json:"check,omitempty"`
-	Question    *Question          `json:"question,omitempty"`
+	Progress    *progress.Progress `json:"progress,omitempty"`
+	Check       *check.Check       `json:"check,omitempty"`
+	Question    *steps.Question    `json:"question,omitempty"`
 	Problem     *Trouble           `json:"problem,omitempty"`
 	Lasts       map[string]float64 `json:"lasts,omitempty"` // with the Started of a job: about how long each step takes by its plan, in seconds
-	Job         *JobState          `json:"job,omitempty"`   // with Lost, and with the Done of an accepted hand-over
+	Job         *Job               `json:"job,omitempty"`   // with Lost, and with the Done of an accepted hand-over
 }
 
 // eventJSON is an Event as the journal and the wire have it: texts in English, and beside them which messages they are.
@@ -77,8 +82,8 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// JobState is where a job is, told without its events: when records of it were lost, or when its hand-over was accepted.
-type JobState struct {
+// Job is where a job is, told without its events: when records of it were lost, or when its hand-over was accepted.
+type Job struct {
 	State      string   `json:"state"`
 	Step       string   `json:"step,omitempty"`       // the one at work
 	Inputs     string   `json:"inputs,omitempty"`     // fingerprint of the answers that were accepted
