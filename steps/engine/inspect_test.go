@@ -74,7 +74,7 @@ func TestAtRest(t *testing.T) {
 		watching := make(chan struct{})
 		go func() {
 			defer close(watching)
-			_ = e.Events(ctx, "", 0, func([]steps.Event) error { return nil })
+			_ = e.Events(ctx, "", 0, func([]event.Event) error { return nil })
 		}()
 		time.Sleep(time.Minute)
 		is("while a console is open", 1)
