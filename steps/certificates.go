@@ -37,7 +37,7 @@ func (*siteCertificates) Title() message.Text {
 func (*siteCertificates) Reads() []string {
 	return []string{
 		"spec.clusterName", "spec.baseDomain", "spec.apiCert.cert", "spec.apiCert.key",
-		"spec.ingressCert.cert", "spec.ingressCert.key",
+		"spec.ingressCert.cert", "spec.ingressCert.key", "spec.proxy.httpProxy", "spec.proxy.httpsProxy",
 	}
 }
 

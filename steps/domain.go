@@ -32,7 +32,9 @@ func (*siteDomain) ID() string { return "domain" }
 func (*siteDomain) Title() message.Text { return message.T("Move the cluster's names") }
 
 // Reads names what the names and their certificates are made of.
-func (*siteDomain) Reads() []string { return (*siteCertificates)(nil).Reads() }
+func (*siteDomain) Reads() []string {
+	return append((*siteCertificates)(nil).Reads(), "spec.policy.stabilityWindow")
+}
 
 // Skip applies where no new name was asked for.
 func (s *siteDomain) Skip() message.Text { return noNames(s.Site) }

@@ -44,7 +44,8 @@ func (h *Hardware) Reads() []string {
 	if h.Site == nil {
 		return nil
 	}
-	return []string{pinPath, "spec.console.lockAfter", "spec.wiring", "spec.hardware.profile", "spec.hardware.diskTest"}
+	own := []string{pinPath, "spec.console.lockAfter", "spec.wiring", "spec.hardware.profile", "spec.hardware.diskTest"}
+	return append(own, (*deliver)(nil).Reads()...) // what is broken is delivered
 }
 
 // Inspect implements Inspector.

@@ -56,7 +56,8 @@ func (*Health) Title() message.Text { return message.T("Verify the cluster's hea
 func (*Health) Reads() []string {
 	return []string{
 		"spec.clusterName", "spec.baseDomain", "spec.apiCert.cert", "spec.apiCert.key", "spec.ingressCert.cert",
-		"spec.ingressCert.key", "spec.ingressCert.ca", "spec.policy.stabilityWindow",
+		"spec.ingressCert.key", "spec.ingressCert.ca", "spec.policy.stabilityWindow", "spec.additionalNTPSources",
+		"spec.proxy.httpProxy", "spec.proxy.httpsProxy",
 	}
 }
 

@@ -32,7 +32,7 @@ func (*siteLogin) Title() message.Text { return message.T("Replace the factory's
 // Reads names the policy, and what the kubeconfig is for.
 func (*siteLogin) Reads() []string {
 	return []string{
-		"spec.clusterName", "spec.baseDomain", "spec.additionalTrustBundle", "spec.credentials.kubeadmin", "spec.credentials.show",
+		"spec.clusterName", "spec.baseDomain", "spec.additionalTrustBundle", "spec.credentials.kubeadmin",
 		"spec.credentials.kubeconfigDays", "spec.credentials.clusterSecret",
 	}
 }

@@ -29,6 +29,7 @@ type manifestsApplied struct {
 var (
 	_ Skipper = (*manifestsTried)(nil)
 	_ Planner = (*manifestsTried)(nil)
+	_ Reader  = (*manifestsTried)(nil)
 )
 
 // ID names the step in the journal.
@@ -36,6 +37,9 @@ func (*manifestsTried) ID() string { return "manifests-check" }
 
 // Title says what the step does.
 func (*manifestsTried) Title() message.Text { return message.T("Try the site's own objects") }
+
+// Reads names the objects.
+func (*manifestsTried) Reads() []string { return []string{"spec.manifests"} }
 
 // Skip applies where the site brings none.
 func (s *manifestsTried) Skip() message.Text { return noManifests(s.Site) }
@@ -112,6 +116,7 @@ var (
 	_ Skipper = (*manifestsApplied)(nil)
 	_ Planner = (*manifestsApplied)(nil)
 	_ Undoer  = (*manifestsApplied)(nil)
+	_ Reader  = (*manifestsApplied)(nil)
 )
 
 // ID names the step in the journal.
@@ -121,6 +126,9 @@ func (*manifestsApplied) ID() string { return "manifests" }
 func (*manifestsApplied) Title() message.Text {
 	return message.T("Bring the site's own objects into the cluster")
 }
+
+// Reads names the objects.
+func (*manifestsApplied) Reads() []string { return (*manifestsTried)(nil).Reads() }
 
 // Skip applies where the site brings none, and no earlier landing did.
 func (s *manifestsApplied) Skip() message.Text {

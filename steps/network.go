@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"touchdown/backend/message"
 	"touchdown/backend/progress"
@@ -37,12 +38,12 @@ func (*siteNetwork) Title() message.Text { return message.T("Move to the site's 
 
 // Reads names what NetworkEntry asks for, and what its probes look at.
 func (*siteNetwork) Reads() []string {
+	entry := &NetworkEntry{}
 	var paths []string
-	for _, f := range (&NetworkEntry{}).Fields() {
+	for _, f := range entry.Fields() {
 		paths = append(paths, f.Path)
 	}
-	return append(paths, "spec.networkConfig", "spec.network.dnsSearch", "spec.clusterName", "spec.baseDomain",
-		"spec.policy.keepNetworkWhenProbesPass", "spec.policy.keepNetworkUnanswered")
+	return slices.Concat(paths, entry.Reads(), []string{"spec.policy.keepNetworkWhenProbesPass", "spec.policy.keepNetworkUnanswered"})
 }
 
 // Skip tells when nothing was asked for.

@@ -32,7 +32,7 @@ func (*nameRollouts) ID() string { return "rollouts" }
 func (*nameRollouts) Title() message.Text { return message.T("Wait until the new names are served") }
 
 // Reads names what the served certificates are made of.
-func (*nameRollouts) Reads() []string { return (*siteCertificates)(nil).Reads() }
+func (*nameRollouts) Reads() []string { return (*siteDomain)(nil).Reads() }
 
 // Skip applies where no new name was asked for.
 func (s *nameRollouts) Skip() message.Text { return noNames(s.Site) }

@@ -18,6 +18,8 @@ import (
 const (
 	bakedFile      = layout.Media + "/baked.dsse.json"
 	bakedTrustFile = layout.Media + "/baked.pub"
+	// bakedKeyFile opens one that an installation medium brought: the node had no key when that was made.
+	bakedKeyFile = layout.Media + "/baked.key"
 
 	// bakedNote has the id of the document that was put in, for the seal, which comes some reboots later.
 	bakedNote = layout.FactoryState + "/site"
@@ -47,14 +49,7 @@ func (k Known) Bake(config []byte, unattended bool) (*envelope.Document, error) 
 	}
 	d := envelope.New(serial)
 	d.Unattended = unattended
-	if err := d.Seal(config, lock); err != nil {
-		return nil, err
-	}
-	key, err := envelope.NewSigningKey()
-	if err != nil {
-		return nil, err
-	}
-	signed, err := envelope.Sign(d, key)
+	signed, public, err := signedOnce(&d, config, lock)
 	if err != nil {
 		return nil, err
 	}
@@ -65,13 +60,26 @@ func (k Known) Bake(config []byte, unattended bool) (*envelope.Document, error) 
 	if err := k.DropBaked(); err != nil { // a file that is only replaced leaves the old one's blocks
 		return nil, err
 	}
-	if err := k.machine.WriteFile(bakedTrustFile, key.Public().PEM(), 0o600); err != nil {
+	if err := k.machine.WriteFile(bakedTrustFile, public, 0o600); err != nil {
 		return nil, err
 	}
 	return &d, k.machine.WriteFile(bakedFile, signed, 0o600)
 }
 
-// Baked is the document that Bake put in; nil where there was none, or TakeBack took it back. It fails with a *problem.Problem where
+// signedOnce seals a site config into a document, and signs that with a key that nobody has afterwards, whose public half it returns.
+func signedOnce(d *envelope.Document, config []byte, lock envelope.Lock) (signed, public []byte, err error) {
+	if err := d.Seal(config, lock); err != nil {
+		return nil, nil, err
+	}
+	key, err := envelope.NewSigningKey()
+	if err != nil {
+		return nil, nil, err
+	}
+	signed, err = envelope.Sign(*d, key)
+	return signed, key.Public().PEM(), err
+}
+
+// Baked is the document that Bake, or an installation medium, put in; nil where there was none, or TakeBack took it back. It fails with a *problem.Problem where
 // the node has not that document, or could not use it at its site.
 func (k Known) Baked() (*envelope.Document, error) {
 	note, err := k.machine.ReadFile(bakedNote)
@@ -104,7 +112,10 @@ func usable(k Known, id string) (*envelope.Document, error) {
 	if d.ID != id {
 		return nil, fmt.Errorf("it is document %s, and %s was put in", d.ID, id)
 	}
-	secret, err := k.secret()
+	if d.Sealed == envelope.WithPassphrase { // which whoever is at the site has
+		return d, nil
+	}
+	secret, err := k.secret(true)
 	if err != nil {
 		return nil, err
 	}
@@ -118,12 +129,18 @@ func (k Known) TakeBack() (was bool, err error) {
 	return was, errors.Join(k.DropBaked(), k.machine.Remove(bakedNote))
 }
 
-// DropBaked wipes the site config that was put in at the bake.
+// DropBaked wipes the site config that was put in at the bake. The key goes first: what a power cut leaves opens no more, and is dropped
+// by whoever calls this next.
 func (k Known) DropBaked() error {
-	if !k.machine.Exists(bakedFile) {
-		return nil
+	for _, file := range []string{bakedKeyFile, bakedFile} {
+		if !k.machine.Exists(file) {
+			continue
+		}
+		if err := host.Wipe(k.machine.Path(file)); err != nil {
+			return err
+		}
 	}
-	return host.Wipe(k.machine.Path(bakedFile))
+	return nil
 }
 
 // withBaked are media and, behind them, the site config that was put in at the bake.

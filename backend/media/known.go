@@ -136,8 +136,12 @@ func (k Known) Recipient() (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
-// secret is the private half of the node's own key.
-func (k Known) secret() (string, error) {
+// secret is the private half of the node's own key, or, for a site config that an installation medium brought, of the one beside it.
+func (k Known) secret(baked bool) (string, error) {
+	if baked && k.machine.Exists(bakedKeyFile) {
+		text, err := k.machine.ReadFile(bakedKeyFile)
+		return string(text), err
+	}
 	text, err := k.machine.ReadFile(keyFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", &problem.Problem{

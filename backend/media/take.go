@@ -34,7 +34,7 @@ func (w *Watcher) Take(id, passphrase string) (*Taken, error) {
 	secret := passphrase
 	if f.Sealed() == envelope.ForNode {
 		var err error
-		if secret, err = w.known.secret(); err != nil {
+		if secret, err = w.known.secret(f.baked); err != nil {
 			return nil, err
 		}
 	}

@@ -154,14 +154,17 @@ func (f *engineFlags) prepare(h hooks, logFile string, mask *engine.Masker) (*os
 		return nil, nil, fmt.Errorf("creating the state folder: %w", err)
 	}
 	machine := host.Open(host.Options{Root: h.root, NoPower: true})
-	unfinished := f.finishReturn(machine) // it moves the log
+	unfinished := f.finishWipe()
+	if unfinished == nil {
+		unfinished = f.finishReturn(machine) // it moves the log
+	}
 	out, err := openLog(logFile)
 	if err != nil {
 		return nil, nil, err
 	}
 	log := newLog(out, mask)
 	if unfinished != nil { // the engine starts all the same
-		log.Error("going on with the node's return to the factory", "error", unfinished)
+		log.Error("going on with a wipe, or with the node's return to the factory", "error", unfinished)
 	}
 	if program, err := os.Executable(); err == nil && f.media {
 		afterTrial(machine, program, log)

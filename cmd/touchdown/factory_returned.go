@@ -50,16 +50,23 @@ func (f *factoryFlags) bringBack(cmd *cobra.Command, machine *host.Machine) erro
 
 // isThisNode refuses a name that is not of this node: whoever typed it is at another machine.
 func (f *factoryFlags) isThisNode(machine *host.Machine) error {
-	name, _ := machine.Hostname() // a node without one has its serial number
-	serial := machine.Serial()
 	typed := strings.TrimSpace(f.returned)
-	if typed != "" && (strings.EqualFold(typed, name) || typed == serial) {
+	if isCalled(machine, typed) {
 		return nil
 	}
+	name, _ := machine.Hostname()
+	serial := machine.Serial()
 	return usage(&problem.Problem{
 		Code: "FAC-ELSE", Summary: message.F("%s is not this node: its name is %q and its serial number %q.", typed, name, serial),
 		Fix: message.T("Go to the node that came back, or give the name or the serial number of this one: touchdown factory --returned NODE."),
 	})
+}
+
+// isCalled tells whether what a person typed is the host name or the serial number of a machine.
+func isCalled(machine *host.Machine, typed string) bool {
+	name, _ := machine.Hostname() // a node without one has its serial number
+	typed = strings.TrimSpace(typed)
+	return typed != "" && (strings.EqualFold(typed, name) || typed == machine.Serial())
 }
 
 // endJob undoes the landing where that is possible, tells the ledger, and sets the records aside.
@@ -145,21 +152,10 @@ const engineStops = 5
 
 // setAside stops the node's engine, sets the records aside and starts it with the factory's list.
 func (f *factoryFlags) setAside(ctx context.Context, machine *host.Machine) (folder string, err error) {
-	unit := f.installed(machine)
-	for range engineStops {
-		if unit {
-			if _, err := machine.Run(ctx, "systemctl", "stop", engineUnit); err != nil {
-				return "", fmt.Errorf("stopping the engine: %w", err)
-			}
-		}
+	err = f.withoutEngine(ctx, machine, func() (err error) {
 		folder, err = engine.SetAside(f.engine.state, time.Now(), f.engine.cameBack(machine))
-		if !unit || err == nil || problem.From(err).Code != "ENG-BUSY" {
-			break
-		}
-	}
-	if unit { // after a failure too: no node stays without its engine
-		err = errors.Join(err, restart(ctx, machine, f.client()))
-	}
+		return err
+	})
 	return folder, err
 }
 

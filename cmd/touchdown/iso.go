@@ -46,10 +46,14 @@ With --install-ignition and --install-disk the live system installs the machine:
 coreos-installer and reboots. A disk with anything on it is left alone, unless --install-overwrite has its serial number. A medium installs
 a disk only once. The file that --install-ignition names is a secret, and so is the filled image.
 
+With --site the installed node has the answers of its site, as after touchdown factory --site FILE: for the machine with --site-serial alone,
+good for one use, used by a node that was sealed and not before. They are checked as touchdown site validate does.
+
 An image that is filled already is left alone. With --force everything that is embedded is replaced, what is not named here is removed.
 A check of the image's MD5 sum (checkisomd5) fails afterwards, as after coreos-installer iso customize.`,
 		Example: `  touchdown iso embed rhcos-live.iso --out store0042.iso --ignition live.ign --network-keyfile eno1.nmconnection
   touchdown iso embed rhcos-live.iso --out store0042.iso --install-ignition store0042.ign --install-disk serial:S4EWNX0R123456
+  touchdown iso embed rhcos-live.iso --out store0042.iso --install-ignition store0042.ign --install-disk only --site site.yaml --site-serial SN0042
   butane --raw live.bu | touchdown iso embed rhcos-live.iso --out store0042.iso --ignition - --karg-append console=ttyS0,115200n8`,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.embed(cmd, args[0]) },
 	}
@@ -77,6 +81,7 @@ func (f *embedFlags) embed(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
+	f.install.site.tell(complaints(cmd))
 	filled, err := showImage(out, false)
 	if err != nil {
 		return err
@@ -105,7 +110,7 @@ func (f *embedFlags) write(ctx context.Context, name string, content iso.Content
 // content reads what the flags name.
 func (f *embedFlags) content(cmd *cobra.Command) (iso.Content, error) {
 	c := iso.Content{Kargs: f.kargs}
-	if f.ignition == "" && f.install.ignition == "" && len(f.keyfiles)+len(f.kargs.Append)+len(f.kargs.Delete)+len(f.kargs.Replace) == 0 {
+	if f.ignition == "" && f.install.ignition == "" && f.install.site.file == "" && len(f.keyfiles)+len(f.kargs.Append)+len(f.kargs.Delete)+len(f.kargs.Replace) == 0 {
 		return c, usage(errors.New("nothing to embed: give --ignition, --install-ignition, --network-keyfile or --karg-append"))
 	}
 	var err error
@@ -142,6 +147,7 @@ type isoContent struct {
 	*iso.Image
 	Files  []isoFile   `json:"files"`
 	Config *iso.Config `json:"config,omitempty"` // what the Ignition config does
+	Site   *isoSite    `json:"site,omitempty"`   // that the installed node takes along
 }
 
 func isoShow(c *format) *cobra.Command {
@@ -150,14 +156,14 @@ func isoShow(c *format) *cobra.Command {
 		Use: "show IMAGE", Short: "Show what is embedded in a live image", Args: cobra.ExactArgs(1),
 		Example: "  touchdown iso show store0042.iso\n  touchdown iso show store0042.iso -o json | jq -r .kargs.args",
 		Long: `Show reads the areas of a live image, and prints where they lie, how full they are, and what is in them: the kernel arguments, the
-names of the network keyfiles, and what the Ignition config does. Contents of files, passwords, keys and the credentials in URLs are left out;
---with-secrets prints config, keyfiles and kernel arguments whole.
+names of the network keyfiles, what the Ignition config does, and the site config with its secrets as <set>. Contents of files, passwords, keys
+and the credentials in URLs are left out; --with-secrets prints config, site config, keyfiles and kernel arguments whole.
 
-It fails when the areas are half written, or when the Ignition config is not valid.`,
+It fails when the areas are half written, when the Ignition config is not valid, or when the node could not use the site config.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return showISO(cmd, c, args[0], secrets) },
 	}
 	c.outputFlag(cmd)
-	cmd.Flags().BoolVar(&secrets, "with-secrets", false, "print Ignition config, keyfiles and kernel arguments whole")
+	cmd.Flags().BoolVar(&secrets, "with-secrets", false, "print Ignition config, site config, keyfiles and kernel arguments whole")
 	return cmd
 }
 
@@ -197,7 +203,9 @@ func showImage(name string, secrets bool) (s *isoContent, err error) {
 		k.Args, k.Default = iso.ShownArgs(k.Args), iso.ShownArgs(k.Default)
 	}
 	if text := image.Config(); text != nil {
-		s.Config, err = iso.ReadConfig(text)
+		if s.Config, err = iso.ReadConfig(text); err == nil {
+			s.Site, err = readISOSite(text, secrets)
+		}
 	}
 	return s, errors.Join(image.Whole(), err)
 }
@@ -232,6 +240,7 @@ func (s *isoContent) print(out io.Writer) {
 func (s *isoContent) printConfig(out io.Writer) {
 	fmt.Fprintf(out, "config:     Ignition %s\n", s.Config.Version)
 	printInstallation(out, s.Config.Install)
+	s.Site.print(out)
 	for _, source := range s.Config.Sources {
 		fmt.Fprintf(out, "  merges    %s\n", source)
 	}

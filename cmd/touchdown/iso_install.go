@@ -14,6 +14,7 @@ import (
 type installFlags struct {
 	ignition string
 	with     iso.Install
+	site     isoSiteFlags
 }
 
 func (f *installFlags) add(cmd *cobra.Command) {
@@ -27,12 +28,16 @@ func (f *installFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.with.Kargs.Delete, "install-karg-delete", nil, "kernel argument to remove from the installed system; may be repeated")
 	flags.StringVar(&f.with.Program, "install-program", "", "URL from which the live system downloads touchdown, to check the hardware before it installs")
 	flags.StringVar(&f.with.ProgramHash, "install-program-hash", "", "hash of that program: sha512- and its SHA-512 sum")
+	f.site.add(cmd)
 	cmd.MarkFlagsRequiredTogether("install-ignition", "install-disk")
 	cmd.MarkFlagsRequiredTogether("install-program", "install-program-hash")
 }
 
 // addTo returns the config of the live system, with the installation where one is asked for.
 func (f *installFlags) addTo(cmd *cobra.Command, live []byte) ([]byte, error) {
+	if err := f.site.check(cmd, f.ignition != ""); err != nil {
+		return nil, err
+	}
 	if f.ignition == "" {
 		for _, name := range []string{"overwrite", "least-gb", "copy-network", "karg-append", "karg-delete", "program"} {
 			if cmd.Flags().Changed("install-" + name) {
@@ -48,6 +53,10 @@ func (f *installFlags) addTo(cmd *cobra.Command, live []byte) ([]byte, error) {
 	if err := f.with.Check(); err != nil {
 		return nil, usage(err)
 	}
+	if f.with.Lay, err = f.site.files(cmd); err != nil {
+		return nil, err
+	}
+	f.with.Machine = f.site.serial
 	return f.with.AddTo(live)
 }
 
@@ -65,6 +74,9 @@ func printInstallation(out io.Writer, i *iso.Installation) {
 	fmt.Fprintf(out, "  installs  %s\n", where)
 	if i.Overwrite != "" {
 		fmt.Fprintf(out, "  OVERWRITES the disk with serial number %s, whatever is on it\n", i.Overwrite)
+	}
+	if i.Machine != "" {
+		fmt.Fprintf(out, "  only on   the machine with serial number %s\n", i.Machine)
 	}
 	fmt.Fprintf(out, "  medium    %s\n", cmp.Or(i.Medium, "unknown"))
 }

@@ -174,6 +174,7 @@ func talks(dir string) (lines map[string][]string, silent map[string]string) {
 		"report countersign": {"report", "countersign", hostileReport(dir) + ".signed", "--key", filepath.Join(dir, planted+".key"), "--out", filepath.Join(dir, planted+".out")},
 		"ledger verify":      {"ledger", "verify", filepath.Join(dir, planted)}, "ledger verify json": {"ledger", "verify", filepath.Join(dir, planted), "-o", "json"},
 		"certificates replace": {"certificates", "replace", "--api-cert", filepath.Join(dir, planted), "--api-key", filepath.Join(dir, planted)},
+		"wipe":                 {"wipe", planted},
 		"credentials":          {"credentials"}, "credentials file": {"credentials", "--out", filepath.Join(dir, "kubeconfig")},
 		"site explain": {"site", "explain", planted}, "site explain json": {"site", "explain", planted, "-o", "json"},
 	}

@@ -66,7 +66,7 @@ All but summary may be absent. Standard error says the same in plain text.`,
 	root.AddCommand(engineCommand(&c.connection), c.consoleCommand(), applyCommand(c), undoCommand(c), statusCommand(c),
 		eventsCommand(c), answersCommand(&c.connection), siteCommand(&c.format), reportCommand(c), factoryCommand(c), images.command(),
 		credentialsCommand(c), certificatesCommand(c), inventoryCommand(c), checkCommand(c), ledgerCommand(&c.format), mediaCommand(&c.format), isoCommand(&c.format), mediaReader(), mediaWriter(), burnInWorker(c.hooks),
-		manual.install(), manual.uninstall(), updateCommand(&c.connection), versionCommand(&c.format))
+		manual.install(), manual.uninstall(), updateCommand(&c.connection), wipeCommand(&c.connection), versionCommand(&c.format))
 	wrapArgs(root)
 	return root
 }

@@ -30,6 +30,7 @@ var declared = []string{
 	"IDENT = ( * IDENT ) ( IDENT ) ; ",
 	"func ( * IDENT ) IDENT ( ) IDENT { return STRING } ; ",
 	"func ( IDENT * IDENT ) IDENT ( ) IDENT { return STRING } ; ",
+	"func ( * IDENT ) IDENT ( ) IDENT . IDENT { return IDENT . IDENT ( STRING ) } ; ",
 }
 
 // shape reads a file. Comments, blank lines, imports, declared lines and lines of punctuation alone are left out.

@@ -51,7 +51,7 @@ func (i *Image) Fill(c Content, force bool) (*Filling, error) {
 	if room := i.Ignition.Length; int64(len(packed)) > room {
 		return nil, &problem.Problem{
 			Code: "LVE-SPCE", Summary: message.F("Ignition config and keyfiles have %d bytes when compressed, and the image has room for %d.", len(packed), room),
-			Fix: message.T("Let the config name large files by URL, with verification.hash, instead of containing them."),
+			Fix: message.T("Let the config name large files by URL, with verification.hash, instead of containing them. A site config can come on a stick instead."),
 		}
 	}
 	if _, err := unpack(packed); err != nil { // as what Read could not read would be taken for half written

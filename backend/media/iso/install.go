@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -15,11 +14,8 @@ import (
 
 	"github.com/coreos/ignition/v2/config/util"
 	"github.com/coreos/ignition/v2/config/v3_5/types"
-	"github.com/vincent-petithory/dataurl"
 
 	"touchdown/assets"
-	"touchdown/backend/message"
-	"touchdown/backend/problem"
 )
 
 // What touchdown-install reads in the live system, and the unit that starts it (assets/live/install.bu).
@@ -39,11 +35,14 @@ type Install struct {
 	Ignition    []byte // the config of the installed system: a secret
 	Disk        string // DiskOnly, "serial:", "wwn:" with what follows, or a path such as /dev/disk/by-id/NAME
 	LeastGB     int    // the smallest disk, in 10^9 bytes
+	Machine     string // serial number of the only machine that is installed; "" for any
 	Overwrite   string // the serial number of a disk that may be overwritten with all that is on it; "" for none
 	CopyNetwork bool   // the installed system gets the live system's keyfiles
 	Kargs       Edits  // of the installed system; nothing can be replaced
 	Program     string // URL of touchdown for the live system, which inspects the machine; "" for none
 	ProgramHash string // verification.hash of it
+
+	Lay map[string][]byte // files that the installed system gets beside those of Ignition, by their paths below /var/lib, for root alone
 }
 
 // DiskOnly is the only disk that is built in and large enough.
@@ -64,6 +63,9 @@ func (in Install) Check() error {
 	if in.Overwrite != "" && !asciiLine.MatchString(in.Overwrite) {
 		return fmt.Errorf("%q is not a serial number: it has to be ASCII text without spaces around it", in.Overwrite)
 	}
+	if in.Machine != "" && !asciiLine.MatchString(in.Machine) {
+		return fmt.Errorf("%q is not a serial number: it has to be ASCII text without spaces around it", in.Machine)
+	}
 	for _, text := range slices.Concat(in.Kargs.Append, in.Kargs.Delete) {
 		if !asciiLine.MatchString(text) {
 			return fmt.Errorf("%q is not a kernel argument: it has to be ASCII text without spaces around it", text)
@@ -81,6 +83,9 @@ func (in Install) conf(medium string) []byte {
 	line := func(key, value string) { fmt.Fprintf(&b, "%s=%s\n", key, value) }
 	b.WriteString("# Written by touchdown iso embed for touchdown-install.\n")
 	line("MEDIUM", medium)
+	if in.Machine != "" {
+		line("MACHINE", in.Machine)
+	}
 	line("DISK", in.Disk)
 	line("LEAST_GB", strconv.Itoa(in.LeastGB))
 	if in.Overwrite != "" {
@@ -98,12 +103,13 @@ func (in Install) conf(medium string) []byte {
 	return b.Bytes()
 }
 
-// object is a part of an Ignition config. It is not decoded further: a config keeps the version of the specification that it has.
-type object = map[string]any
-
 // AddTo returns the config of a live system with the installation added. config may be nil.
 func (in Install) AddTo(config []byte) ([]byte, error) {
 	if err := errors.Join(in.Check(), CheckConfig(in.Ignition)); err != nil {
+		return nil, err
+	}
+	target, err := in.target()
+	if err != nil {
 		return nil, err
 	}
 	added, err := decode(assets.LiveInstall)
@@ -114,13 +120,13 @@ func (in Install) AddTo(config []byte) ([]byte, error) {
 	if _, err := rand.Read(id[:]); err != nil {
 		return nil, fmt.Errorf("naming the medium: %w", err)
 	}
-	files := append(list(added, "storage", "files"), inline(installConf, in.conf(hex.EncodeToString(id[:]))), inline(installTarget, in.Ignition))
+	files := append(list(added, "storage", "files"), inline(installConf, in.conf(hex.EncodeToString(id[:]))), inline(installTarget, target))
 	if in.Program != "" {
 		files = append(files, object{"path": liveProgram, "mode": 0o755, "overwrite": true, "contents": object{"source": in.Program, "verification": object{"hash": in.ProgramHash}}})
 	}
 	whole := added
 	if config != nil {
-		if err := replaced(config); err != nil {
+		if err := live.replaced(config); err != nil {
 			return nil, err
 		}
 		if whole, err = decode(config); err != nil {
@@ -130,10 +136,10 @@ func (in Install) AddTo(config []byte) ([]byte, error) {
 		put(whole, append(list(whole, "systemd", "units"), list(added, "systemd", "units")...), "systemd", "units")
 	}
 	put(whole, files, "storage", "files")
-	if err := once(list(whole, "storage", "files"), "path"); err != nil {
+	if err := live.once(list(whole, "storage", "files"), "path"); err != nil {
 		return nil, err
 	}
-	if err := once(list(whole, "systemd", "units"), "name"); err != nil {
+	if err := live.once(list(whole, "systemd", "units"), "name"); err != nil {
 		return nil, err
 	}
 	made, err := json.Marshal(whole)
@@ -143,72 +149,12 @@ func (in Install) AddTo(config []byte) ([]byte, error) {
 	return made, CheckConfig(made)
 }
 
-// replaced refuses a config that another one replaces: everything that is added to it would be lost.
-func replaced(config []byte) error {
-	c, err := parse(config)
-	if err != nil {
-		return err
-	}
-	if by := c.Ignition.Config.Replace.Source; by != nil {
-		return &problem.Problem{
-			Code: "LVE-RPLC", Summary: message.F("The Ignition config of the live system is replaced by %s: the installation would be lost.", source(by)),
-			Fix: message.T("Merge that config (ignition.config.merge) instead."),
-		}
-	}
-	return nil
-}
-
-// inline is a file for root alone. Its content is escaped, not base64, which could not be compressed.
-func inline(path string, data []byte) object {
-	return object{"path": path, "mode": 0o600, "overwrite": true, "contents": object{"source": "data:," + url.PathEscape(string(data))}}
-}
-
-func decode(config []byte) (object, error) {
-	var whole object
-	d := json.NewDecoder(bytes.NewReader(config))
-	d.UseNumber()
-	if err := d.Decode(&whole); err != nil {
-		return nil, fmt.Errorf("reading the Ignition config: %w", err)
-	}
-	return whole, nil
-}
-
-func list(whole object, section, name string) []any {
-	in, _ := whole[section].(object)
-	all, _ := in[name].([]any)
-	return all
-}
-
-func put(whole object, all []any, section, name string) {
-	in, is := whole[section].(object)
-	if !is {
-		in = object{}
-		whole[section] = in
-	}
-	in[name] = all
-}
-
-// once refuses what is in a list twice: one of the two would be lost.
-func once(all []any, key string) error {
-	seen := map[any]bool{}
-	for _, o := range all {
-		o, _ := o.(object)
-		if seen[o[key]] {
-			return &problem.Problem{
-				Code: "LVE-TWCE", Summary: message.F("The Ignition config of the live system already has %s, which the installation adds.", fmt.Sprint(o[key])),
-				Fix: message.T("Remove it from the config."),
-			}
-		}
-		seen[o[key]] = true
-	}
-	return nil
-}
-
 // Installation is what an image that installs does to the machine that boots it.
 type Installation struct {
 	Disk      string `json:"disk"`                // as Install.Disk; "" where the settings cannot be read
 	LeastGB   int    `json:"leastGB,omitempty"`   // the smallest disk, in 10^9 bytes
 	Overwrite string `json:"overwrite,omitempty"` // serial number of the disk that is overwritten with all that is on it
+	Machine   string `json:"machine,omitempty"`   // serial number of the only machine that is installed
 	Medium    string `json:"medium"`              // by which the installed disk knows this medium
 }
 
@@ -224,18 +170,16 @@ func installation(c types.Config) *Installation {
 		return nil
 	}
 	for _, f := range c.Storage.Files {
-		if f.Path != installConf || f.Contents.Source == nil || !util.NilOrEmpty(f.Contents.Compression) {
+		if f.Path != installConf {
 			continue
 		}
-		u, err := dataurl.DecodeString(*f.Contents.Source)
-		if err != nil {
-			continue
-		}
-		for line := range strings.Lines(string(u.Data)) {
+		for line := range strings.Lines(string(content(f))) {
 			key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
 			switch key {
 			case "MEDIUM":
 				made.Medium = value
+			case "MACHINE":
+				made.Machine = value
 			case "DISK":
 				made.Disk = value
 			case "OVERWRITE_SERIAL":

@@ -108,6 +108,7 @@ func TestInstallationsThatAreRefused(t *testing.T) {
 		"no serial number":   func(in *iso.Install) { in.Disk = "serial:" },
 		"a line break":       func(in *iso.Install) { in.Disk = "serial:A\nOVERWRITE_SERIAL=B" },
 		"another line break": func(in *iso.Install) { in.Overwrite = "A\nDISK=only" },
+		"a wrong machine":    func(in *iso.Install) { in.Machine = "A\nDISK=only" },
 		"a third one":        func(in *iso.Install) { in.Kargs.Append = []string{"a\nDISK=only"} },
 		"a fourth one":       func(in *iso.Install) { in.Kargs.Delete = []string{"a\nDISK=only"} },
 		"a space before it":  func(in *iso.Install) { in.Disk = "serial: A" },
@@ -156,7 +157,7 @@ func TestInstallationsThatAreRefused(t *testing.T) {
 func TestTheScriptReadsWhatIsEmbedded(t *testing.T) {
 	t.Parallel()
 	in := iso.Install{
-		Ignition: []byte(targetConfig), Disk: "serial:S 1", LeastGB: 16, Overwrite: "S 1", CopyNetwork: true,
+		Ignition: []byte(targetConfig), Machine: "SN [1", Disk: "serial:S 1", LeastGB: 16, Overwrite: "S 1", CopyNetwork: true,
 		Kargs: iso.Edits{Append: []string{"a=b,c+d%20 'e'", "f"}, Delete: []string{"quiet"}},
 	}
 	made, err := in.AddTo(nil)
@@ -164,6 +165,8 @@ func TestTheScriptReadsWhatIsEmbedded(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := newLive(t, holding(disk("sda", "S 1"), "xfs", "data"), disk("sdb", "S 2"))
+	l.write("sys/class/dmi/id/product_serial", "To be filled by O.E.M.\n")
+	l.write("sys/class/dmi/id/chassis_serial", " SN [1 \n")
 	for path, text := range laid(t, made) {
 		if strings.HasPrefix(path, "/etc/") {
 			l.write(path[1:], text)

@@ -89,7 +89,7 @@ func newLive(t *testing.T, disks ...part) *live {
 		t.Fatal(err)
 	}
 	in := string(text)
-	for _, path := range []string{"/etc/touchdown", "/run/touchdown-install", "/run/ostree-live", "/proc/cmdline", "/etc/coreos/installer.d", "/sys/class/tty/console/active", "/dev/$line"} {
+	for _, path := range []string{"/etc/touchdown", "/run/touchdown-install", "/run/ostree-live", "/proc/cmdline", "/etc/coreos/installer.d", "/sys/class/tty/console/active", "/sys/class/dmi/id", "/dev/$line"} {
 		if !strings.Contains(in, path) {
 			t.Fatalf("touchdown-install does not name %s", path)
 		}
@@ -651,24 +651,30 @@ func TestWhatStopsBeforeADiskIsChosen(t *testing.T) {
 		change func(*live)
 		code   string
 	}{
-		"not a live system":      {func(l *live) { _ = os.Remove(l.in("run/ostree-live")) }, "NST-LVE"},
-		"two installers":         {func(l *live) { l.write("proc/cmdline", "a coreos.inst.install_dev=/dev/sda b") }, "NST-TWCE"},
-		"two, by files":          {func(l *live) { l.write("etc/coreos/installer.d/a.yaml", "") }, "NST-TWCE"},
-		"no Ignition config":     {func(l *live) { _ = os.Remove(l.in("etc/touchdown/target.ign")) }, "NST-GNTN"},
-		"half of one":            {func(l *live) { l.write("etc/touchdown/target.ign", target[:len(target)-4]) }, "NST-GNTN"},
-		"udev does not end":      {func(l *live) { l.write("bin/udevadm", "#!/bin/sh\nexit 1\n") }, "NST-LK"},
-		"no size":                {func(l *live) { l.write("bin/blockdev", "#!/bin/sh\nexit 1\n") }, "NST-LK"},
-		"no settings":            {func(l *live) { _ = os.Remove(l.in("etc/touchdown/install.conf")) }, "NST-CNF"},
-		"no disk":                {func(l *live) { l.conf() }, "NST-CNF"},
-		"half a disk":            {func(l *live) { l.conf("DISK=serial:") }, "NST-CNF"},
-		"an unknown setting":     {func(l *live) { l.conf("DISK=only", "OVERWRITE=yes") }, "NST-CNF"},
-		"a line without a value": {func(l *live) { l.conf("DISK=only", "OVERWRITE_SERIAL") }, "NST-CNF"},
-		"a setting twice":        {func(l *live) { l.conf("DISK=only", "DISK=serial:S1") }, "NST-CNF"},
-		"no number":              {func(l *live) { l.conf("DISK=only", "LEAST_GB=$(reboot)") }, "NST-CNF"},
-		"neither yes nor no":     {func(l *live) { l.conf("DISK=only", "COPY_NETWORK=maybe") }, "NST-CNF"},
-		"lsblk fails":            {func(l *live) { l.write("bin/lsblk", "#!/bin/sh\nexit 1\n") }, "NST-LK"},
-		"lsblk says nothing":     {func(l *live) { l.write("lsblk.json", "") }, "NST-LK"},
-		"wipefs fails":           {func(l *live) { l.write("bin/wipefs", "#!/bin/sh\nexit 1\n") }, "NST-LK"},
+		"not a live system": {func(l *live) { _ = os.Remove(l.in("run/ostree-live")) }, "NST-LVE"},
+		"another machine": {func(l *live) {
+			l.conf("DISK=only", "MACHINE=SN1")
+			l.write("sys/class/dmi/id/product_serial", "SN10\n")
+			l.write("sys/class/dmi/id/board_serial", "B\033[2J\n")
+		}, "NST-ELSE"},
+		"a machine without a serial number": {func(l *live) { l.conf("DISK=only", "MACHINE=SN1") }, "NST-ELSE"},
+		"two installers":                    {func(l *live) { l.write("proc/cmdline", "a coreos.inst.install_dev=/dev/sda b") }, "NST-TWCE"},
+		"two, by files":                     {func(l *live) { l.write("etc/coreos/installer.d/a.yaml", "") }, "NST-TWCE"},
+		"no Ignition config":                {func(l *live) { _ = os.Remove(l.in("etc/touchdown/target.ign")) }, "NST-GNTN"},
+		"half of one":                       {func(l *live) { l.write("etc/touchdown/target.ign", target[:len(target)-4]) }, "NST-GNTN"},
+		"udev does not end":                 {func(l *live) { l.write("bin/udevadm", "#!/bin/sh\nexit 1\n") }, "NST-LK"},
+		"no size":                           {func(l *live) { l.write("bin/blockdev", "#!/bin/sh\nexit 1\n") }, "NST-LK"},
+		"no settings":                       {func(l *live) { _ = os.Remove(l.in("etc/touchdown/install.conf")) }, "NST-CNF"},
+		"no disk":                           {func(l *live) { l.conf() }, "NST-CNF"},
+		"half a disk":                       {func(l *live) { l.conf("DISK=serial:") }, "NST-CNF"},
+		"an unknown setting":                {func(l *live) { l.conf("DISK=only", "OVERWRITE=yes") }, "NST-CNF"},
+		"a line without a value":            {func(l *live) { l.conf("DISK=only", "OVERWRITE_SERIAL") }, "NST-CNF"},
+		"a setting twice":                   {func(l *live) { l.conf("DISK=only", "DISK=serial:S1") }, "NST-CNF"},
+		"no number":                         {func(l *live) { l.conf("DISK=only", "LEAST_GB=$(reboot)") }, "NST-CNF"},
+		"neither yes nor no":                {func(l *live) { l.conf("DISK=only", "COPY_NETWORK=maybe") }, "NST-CNF"},
+		"lsblk fails":                       {func(l *live) { l.write("bin/lsblk", "#!/bin/sh\nexit 1\n") }, "NST-LK"},
+		"lsblk says nothing":                {func(l *live) { l.write("lsblk.json", "") }, "NST-LK"},
+		"wipefs fails":                      {func(l *live) { l.write("bin/wipefs", "#!/bin/sh\nexit 1\n") }, "NST-LK"},
 		"the hardware fails": {func(l *live) {
 			l.write("bin/touchdown", "#!/bin/sh\n[ $1 = inventory ] && exit 1\necho 'FAIL memory'\nexit 1\n")
 		}, "NST-HARD"},

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"touchdown/backend/layout"
+	"touchdown/steps/engine"
+	"touchdown/steps/view"
+	"touchdown/steps/wire"
+)
+
+// toWipe is a node that was at a site, with a secret of each kind.
+func toWipe(t *testing.T, journal string) *cameFrom {
+	t.Helper()
+	r := newReturn(t, journal)
+	for _, path := range []string{
+		layout.State + "/secrets/spec.pullSecret", layout.State + "/saved/a/b", layout.Media + "/node.key", layout.Media + "/baked.key", layout.ReportKey,
+		layout.Returned + "/2026-01-01/site.yaml", layout.FactoryState + "/secrets/a", layout.ConsolePIN, layout.ClusterBackup + "/etc/a",
+	} {
+		r.write(path, "pl4nted")
+	}
+	t.Setenv("TOUCHDOWN_STATE", r.state())
+	return r
+}
+
+// wipe runs the command, which prints no secret.
+func (r *cameFrom) wipe(line ...string) (int, string) {
+	r.t.Helper()
+	root := newRoot(hooks{root: r.root})
+	var said strings.Builder
+	root.SetOut(&said)
+	root.SetErr(&said)
+	code := execute(r.t.Context(), root, append([]string{"wipe", "--socket", filepath.Join(r.root, "s")}, line...))
+	if strings.Contains(said.String(), "pl4nted") {
+		r.t.Errorf("a secret is printed: %s", said.String())
+	}
+	return code, said.String()
+}
+
+// secrets are the files of the state folder with a secret in them.
+func (r *cameFrom) secrets() (found int) {
+	r.t.Helper()
+	err := filepath.WalkDir(r.state(), func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), "pl4nted") {
+			found++
+		}
+		return err
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return found
+}
+
+// TestWipe: a node whose landing was handed over keeps nothing, and the person is told what is not erased.
+func TestWipe(t *testing.T) {
+	r := toWipe(t, handedOver)
+	all := r.secrets()
+	if code, said := r.wipe("sno-2"); code != exitUsage || !strings.Contains(said, "WPE-ELSE") || r.secrets() != all {
+		t.Errorf("another node's name: %d, %d of %d left: %s", code, r.secrets(), all, said)
+	}
+	if code, said := r.wipe("--dry-run", "SNO-1"); code != exitOK || !strings.Contains(said, "would wipe  "+r.state()+"/media: files 2, bytes 14\n") || r.secrets() != all {
+		t.Errorf("dry run: %d, %d of %d left: %s", code, r.secrets(), all, said)
+	}
+	code, said := r.wipe("sno-1")
+	if left, err := os.ReadDir(r.state()); code != exitOK || err != nil || len(left) != 0 || !strings.Contains(said, "etcd") || !strings.Contains(said, "erase its whole disk") {
+		t.Errorf("%d, %v left, %v: %s", code, left, err, said)
+	}
+	if code, said := r.wipe("SN1"); code != exitOK { // by its serial number, with nothing to do
+		t.Errorf("again: %d: %s", code, said)
+	}
+}
+
+// TestWipeRefusesWhatCouldBeUndone, until it is given up: a landing that failed, and one whose hand-over nobody accepted, behind a step that
+// changed something.
+func TestWipeRefusesWhatCouldBeUndone(t *testing.T) {
+	changed := func(journal string) string {
+		lines := strings.SplitAfterN(strings.NewReplacer(`"seq":2`, `"seq":4`, `"seq":1`, `"seq":2`).Replace(journal), "\n", 3)
+		return lines[0] + lines[1] + `{"seq":3,"time":"2026-01-01T00:00:00Z","kind":"started","step":"a"}` + "\n" + lines[2]
+	}
+	for _, journal := range []string{changed(atWork), changed(landedThere)} {
+		r := toWipe(t, journal)
+		all := r.secrets()
+		if code, said := r.wipe("sno-1"); code != exitFailed || !strings.Contains(said, "FAC-BUSY") || r.secrets() != all {
+			t.Errorf("%d, %d of %d left: %s", code, r.secrets(), all, said)
+		}
+		if code, said := r.wipe("--give-up", "sno-1"); code != exitOK || r.secrets() != 0 {
+			t.Errorf("given up: %d, %d left: %s", code, r.secrets(), said)
+		}
+	}
+}
+
+// TestWipeRefusesWhileWorkIsUnderWay, also where it is given up, and where a unit's engine does not answer.
+func TestWipeRefusesWhileWorkIsUnderWay(t *testing.T) {
+	for _, state := range []view.State{view.Working, view.InQuestion, view.UndoingAll} {
+		r := toWipe(t, handedOver)
+		all := r.secrets()
+		ctx, stop := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- wire.Serve(ctx, hostile{state: state}, filepath.Join(r.root, "s")) }()
+		listens(t, filepath.Join(r.root, "s"))
+		for _, line := range [][]string{{"sno-1"}, {"--give-up", "sno-1"}} {
+			if code, said := r.wipe(line...); code != exitFailed || !strings.Contains(said, "WPE-BUSY") || r.secrets() != all {
+				t.Errorf("%s: %d, %d of %d left: %s", state, code, r.secrets(), all, said)
+			}
+		}
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	}
+	r := toWipe(t, handedOver)
+	all := r.secrets()
+	r.write("/etc/systemd/system/"+engineUnit, "")
+	if code, said := r.wipe("sno-1"); code != exitFailed || !strings.Contains(said, "WPE-DUMB") || r.secrets() != all {
+		t.Errorf("%d, %d of %d left: %s", code, r.secrets(), all, said)
+	}
+}
+
+// TestAnEngineFinishesAWipe that a power cut has interrupted, before it reads what is left of the records.
+func TestAnEngineFinishesAWipe(t *testing.T) {
+	r := toWipe(t, atWork)
+	r.write(layout.State+"/wipe-under-way", "")
+	f := &engineFlags{state: r.state()}
+	out, _, err := f.prepare(hooks{root: r.root}, filepath.Join(r.state(), "engine.log"), &engine.Masker{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	if left, err := os.ReadDir(r.state()); err != nil || r.secrets() != 0 || len(left) != 1 || left[0].Name() != "engine.log" {
+		t.Errorf("%v, %d secrets, left %v", err, r.secrets(), left)
+	}
+}

@@ -1,0 +1,111 @@
+package engine
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"touchdown/backend/problem"
+)
+
+// fullFolder is a state folder with all kinds of things in it.
+func fullFolder(t *testing.T, journal string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "state")
+	for name, text := range map[string]string{
+		"journal.jsonl": journal, "secrets/spec.pullSecret": "pl4nted", "saved/a/b": "pl4nted", "media/node.key": "pl4nted", "media/baked.key": "pl4nted",
+		"report-key.pem": "pl4nted", "returned/2026-01-01/journal.jsonl": "{}", "factory/shipped.json": "{}", "factory/secrets/a": "pl4nted", ".site.yaml.123": "pl4nted",
+	} {
+		path := filepath.Join(dir, name)
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	return dir
+}
+
+const (
+	journalStart = `{"journal":"touchdown/v1"}` + "\n"
+	failedAt     = journalStart + `{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"started"}` + "\n" + `{"seq":2,"time":"2026-01-01T00:00:00Z","kind":"started","step":"a"}` + "\n" +
+		`{"seq":3,"time":"2026-01-01T00:00:00Z","kind":"failed","step":"a","problem":{"code":"BRKN","summary":"It broke.","fix":"Fix it."}}` + "\n"
+	acceptedThere = journalStart + `{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"started"}` + "\n" + `{"seq":2,"time":"2026-01-01T00:10:00Z","kind":"done"}` + "\n" +
+		`{"seq":3,"time":"2026-01-01T00:20:00Z","kind":"done","text":"handed over","by":"tty1"}` + "\n"
+)
+
+func remains(t *testing.T, dir string) []string {
+	t.Helper()
+	var names []string
+	must(t, filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		names = append(names, strings.TrimPrefix(path, dir))
+		return err
+	}))
+	return names[1:]
+}
+
+// TestWipeAll: nothing is left of a job that was handed over. What a link in the folder leads to stays.
+func TestWipeAll(t *testing.T) {
+	dir := fullFolder(t, acceptedThere)
+	outside := filepath.Join(t.TempDir(), "outside")
+	must(t, os.WriteFile(outside, []byte("not ours"), 0o600))
+	must(t, os.Symlink(outside, filepath.Join(dir, "media", "link")))
+	must(t, os.Symlink(filepath.Dir(outside), filepath.Join(dir, "folder")))
+	must(t, WipeAll(dir, false))
+	if names := remains(t, dir); len(names) > 0 {
+		t.Errorf("left: %q", names)
+	}
+	if text, err := os.ReadFile(outside); err != nil || string(text) != "not ours" {
+		t.Errorf("%q, %v", text, err)
+	}
+	must(t, WipeAll(dir, false)) // with nothing to do
+	must(t, WipeAll(filepath.Join(dir, "none"), false))
+}
+
+// TestAFailedLandingIsNotWiped unless it is given up: its originals are there to undo it.
+func TestAFailedLandingIsNotWiped(t *testing.T) {
+	dir := fullFolder(t, failedAt)
+	if err := WipeAll(dir, false); problem.From(err).Code != "FAC-BUSY" {
+		t.Errorf("%v", err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "saved/a/b")); err != nil || string(text) != "pl4nted" || WipeBegun(dir) {
+		t.Errorf("%q, %v, begun %t", text, err, WipeBegun(dir))
+	}
+	must(t, WipeAll(dir, true))
+	if names := remains(t, dir); len(names) > 0 {
+		t.Errorf("left: %q", names)
+	}
+}
+
+// TestAWipeThatWasCutOff goes on wherever the cut came: the records that are gone by then do not stop it.
+func TestAWipeThatWasCutOff(t *testing.T) {
+	whole := remains(t, fullFolder(t, acceptedThere))
+	for cut := range whole {
+		dir := fullFolder(t, acceptedThere)
+		must(t, os.WriteFile(filepath.Join(dir, wipeMark), nil, 0o600))
+		for _, name := range whole[:cut] {
+			must(t, os.RemoveAll(filepath.Join(dir, name)))
+		}
+		if !WipeBegun(dir) {
+			t.Fatal("it is not known that a wipe has begun")
+		}
+		must(t, WipeAll(dir, false))
+		if names := remains(t, dir); len(names) > 0 {
+			t.Errorf("cut behind %d: left %q", cut, names)
+		}
+	}
+}
+
+// TestALiveEngineIsNotWiped, neither that of the site nor that of the bench line.
+func TestALiveEngineIsNotWiped(t *testing.T) {
+	for _, name := range []string{"lock", "factory/lock"} {
+		dir := fullFolder(t, acceptedThere)
+		lock, err := takeLock(filepath.Join(dir, name))
+		must(t, err)
+		if err := WipeAll(dir, true); problem.From(err).Code != "ENG-BUSY" || WipeBegun(dir) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "media/node.key")); err != nil {
+			t.Error(err)
+		}
+		must(t, lock.Close())
+	}
+}
