@@ -75,9 +75,16 @@ flake: build bench-cluster bench-factory bench-images-small e2e-tools ## CI's ti
 flake-quick: build bench-cluster ## the quick tests, with the race detector, the same way
 	@$(TIER) -flake $(or $(N),10) -load $(or $(LOAD),4) -seed $(or $(SEED),1) $(NO_BENCH)
 
-bench: build bench-cluster ## measure, and leave .cache/bench/*.json (SMALL=1: the smallest size, to see that it works)
+bench: build bench-cluster $(CACHE)/bench/bin/empty ## measure, and leave .cache/bench/*.json (SMALL=1: the smallest size, to see that it works)
 	@mkdir -p $(CACHE)/bench
 	go run ./test/measure $(if $(SMALL),-small) -touchdown $(BIN) -out $(CACHE)/bench
+
+# What the console's memory is measured against: a Bubble Tea program that does nothing, linked as Touchdown is; and the same with all of
+# Touchdown's packages in it, which shows what one program for everything costs.
+$(CACHE)/bench/bin/empty: $(BIN) $(wildcard test/measure/empty/*.go)
+	@mkdir -p $(@D)
+	@go build $(STATIC) -o $@ ./test/measure/empty
+	@go build $(STATIC) -tags=netgo,osusergo,grpcnotrace,whole -o $@-whole ./test/measure/empty
 
 .PHONY: bench-images bench-pulls
 bench-images: libnmstate ## measure the image store against cp, and pulls, and leave .cache/bench/images.json (20 minutes, 25 GB, root)

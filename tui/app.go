@@ -184,5 +184,8 @@ func (a *app) View() tea.View {
 	v := tea.NewView(strings.Join(p.lines, "\n"))
 	remember(a, p, v.Content)
 	v.Cursor = tea.NewCursor(p.x, p.y)
+	if a.late = p.late; a.viewed != a.top() { // another page comes whole
+		a.late, a.viewed = nil, a.top()
+	}
 	return v
 }

@@ -548,7 +548,7 @@ func TestWhatDoesNotFitTogether(t *testing.T) {
 	}
 	b.press("tab", "tab", "enter")
 	b.shows("! " + fault)
-	b.shows("Base domain: see below the field.")
+	b.shows("Base domain: see below.")
 	b.press("up", "'goo")
 	b.shows("! " + fault)
 	b.press("'d")

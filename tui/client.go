@@ -109,6 +109,18 @@ func plain(err error) string {
 	return s
 }
 
+// freshFor is how old an answer of the engine may be whose time is taken for now.
+const freshFor = 5 * time.Second
+
+// answered is when the engine answered last, by its clock, or now when that was a while ago. What is drawn by it changes together with the
+// heartbeat: on a slow line one picture costs less than two.
+func (c *client) answered() time.Time {
+	if now := c.now(); c.snap == nil || c.gone != nil || now.Sub(c.snap.Now) > freshFor {
+		return now
+	}
+	return c.snap.Now.UTC()
+}
+
 // now is the engine's clock.
 func (c *client) now() time.Time {
 	if c.snap == nil {

@@ -17,7 +17,7 @@ type form struct {
 	base
 	stage   string
 	path    string // of the field in focus; "" on the buttons
-	last    string // of the field that was in focus last
+	filed   string // of the field that was in focus last among those that take a file
 	row     row
 	entry   entry
 	leaving bool // go on when everything on its way to the engine was taken
@@ -93,7 +93,9 @@ func (f *form) focus(path string) {
 		f.path, f.row.at = "", 0
 		return
 	}
-	f.last = path
+	if v.Files {
+		f.filed = path
+	}
 	ed := editorOf(v)
 	if draft, ok := f.drafts[path]; ok && !isPasted(v.Kind) {
 		ed = newEditor(draft)

@@ -203,16 +203,26 @@ func (f *form) buttons() []button {
 		list = append(list, button{key: k.restorePage, label: t("button.restorePage"), do: f.restorePage})
 	}
 	for _, v := range f.fields() {
-		if value := f.value(v); v.Path == f.last && f.canAct(v, value) {
+		if value := f.value(v); f.canAct(v, value) {
 			list = append(list, button{key: f.actKey(v), label: show(v.Act.Label), do: func() (screen, tea.Cmd) { return f, f.act(v, value) }})
 		}
 	}
-	if i := slices.IndexFunc(f.fields(), func(v view.Field) bool { return v.Path == f.last && v.Files }); i >= 0 && f.held {
-		v := f.fields()[i]
+	if v, ok := takesFile(f.fields(), f.filed); ok && f.held {
 		list = append(list, button{key: k.files, label: t("button.files"), do: func() (screen, tea.Cmd) { return newFileList(f, v) }})
 	}
 	list = append(list, button{key: k.again, label: t("button.again"), do: func() (screen, tea.Cmd) { return f, d.lookAgain() }})
 	return append(list, common(d, f)...)
+}
+
+// takesFile is the field that the button for files is about: of those that take one, the last that was in focus, or else the first.
+// The list of the files names it. The button is there wherever the focus is, so that no button moves.
+func takesFile(list []view.Field, last string) (found view.Field, ok bool) {
+	for _, v := range list {
+		if v.Files && (!ok || v.Path == last) {
+			found, ok = v, true
+		}
+	}
+	return found, ok
 }
 
 // pressChoice handles the fields that are chosen, not typed.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	"touchdown/steps"
@@ -18,38 +19,45 @@ const (
 func (f *form) view(w, h int) page {
 	buttons, bx, by := f.row.view(f.theme, f.buttons(), f.path == "", w)
 	room := h - len(buttons) - 1
-	var body []string
+	var body, notes []string
 	var at, x int
-	for _, s := range []spacing{airy, dense, bare} { // the first that fits
-		if body, at, x = (sheet{f, w, s}).body(); len(body) <= room {
-			break
-		}
+	s := sheet{f, w, airy}
+	for body, at, x = s.body(); s.spacing != bare && len(body) > room; body, at, x = s.body() {
+		s.spacing++
 	}
-	p := page{x: x}
+	if s.spacing == bare {
+		notes = s.notes(room / 2)
+	}
+	p := page{x: x, late: []int{}}
+	room -= len(notes)
+	for i := range notes {
+		p.late = append(p.late, room+i)
+	}
 	f.scroll.fill(body, w, room)
-	switch from := f.scroll.port.YOffset(); {
-	case at < from:
-		f.scroll.port.SetYOffset(at - 1)
-	case at >= from+room-2:
-		f.scroll.port.SetYOffset(at - room + 3)
+	if f.path != "" { // page by page: moved by a row for each field, all rows would be painted each time
+		f.scroll.port.SetYOffset(at - at%f.scroll.port.Height())
 	}
 	p.y = at - f.scroll.port.YOffset()
 	if f.path == "" {
-		p.x, p.y = bx, room+1+by
+		p.x, p.y = bx, room+len(notes)+1+by
 	}
-	p.lines = append(append(f.scroll.view(f.theme), ""), buttons...)
+	p.lines = slices.Concat(f.scroll.view(f.theme), notes, []string{""}, buttons)
 	return p
 }
 
-// spacing is how much room a form takes. With every help in view, going to another field only moves the marker: on a slow
-// line that is a tenth of a second instead of a third.
+// spacing is how much room a form takes. With every help in view, going to another field only moves the marker. Where there is no room
+// for them, the help of the field in focus has rows below the fields, so that no row moves under a person's eyes.
 type spacing int
 
 const (
 	airy  spacing = iota // each field with its help, and a line between
 	dense                // each field with its help
-	bare                 // help only where the focus is
+	tight                // each help begins below the label: longer lines, and fewer
+	bare                 // the help of the field in focus, below all fields
 )
+
+// helpIndent is that of helps which begin further left than the values.
+const helpIndent = 4
 
 // sheet draws a form's fields in w columns.
 type sheet struct {
@@ -74,11 +82,21 @@ func (f sheet) body() (lines []string, at, x int) {
 		room := w - wide - sourceMax - 6
 		value, cx := f.draw(v, focused, room)
 		head := mark + " " + pad(cut(show(v.Label), wide), wide) + "  "
-		lines = append(lines, head+pad(value, room)+"  "+cut(f.source(v), sourceMax))
+		source := cut(f.source(v), sourceMax)
+		if f.spacing == bare && f.problem(v, f.entry.tried) != "" {
+			source = f.theme.bad.Render(cut(alert+t("form.wrong"), sourceMax))
+		}
+		lines = append(lines, head+pad(value, room)+"  "+source)
 		if focused {
 			x = len([]rune(head)) + cx
 		}
-		lines = append(lines, f.below(v, focused || f.spacing != bare, wide+4)...)
+		switch f.spacing {
+		case bare:
+		case tight:
+			lines = append(lines, f.below(v, helpIndent)...)
+		default:
+			lines = append(lines, f.below(v, wide+4)...)
+		}
 		if f.spacing == airy && i < len(list)-1 {
 			lines = append(lines, "")
 		}
@@ -86,22 +104,43 @@ func (f sheet) body() (lines []string, at, x int) {
 	return lines, at, x
 }
 
-// below is what is said under a field: why it is refused, or else what it is for.
-func (f sheet) below(v view.Field, help bool, indent int) []string {
+// notes are rows below all fields, at most so many, that stay where they are whichever field has the focus: first a rule, or what is wrong
+// with another field, then what is said of the field in focus.
+func (f sheet) notes(most int) []string {
+	first, rows, said := f.theme.rule(f.w), 0, page{}
+	for _, v := range slices.Backward(f.fields()) {
+		lines := f.below(v, 2)
+		rows = max(rows, len(lines))
+		if v.Path == f.path || f.path == "" && v.Path == f.aside.path {
+			said.lines = lines
+		} else if why := f.problem(v, f.entry.tried); why != "" {
+			first = f.theme.bad.Render(f.unlessBlind([]string{cut(alert+show(v.Label)+": "+why, f.w)}, alert+untoldProblem)[0])
+		}
+	}
+	return append([]string{first}, said.fit(min(rows, most)).lines...)
+}
+
+// below is what is said of a field: why it is refused, or else what it is for. It takes at least as many rows as the help, so that what stands
+// below stays there.
+func (f sheet) below(v view.Field, indent int) []string {
 	w, space := f.w, strings.Repeat(" ", indent)
+	help := f.help(v, space)
 	if why := f.problem(v, f.entry.tried); why != "" {
 		lines := f.unlessBlind(wrap(alert+why, w, space), space+alert+untoldProblem)
 		for i := range lines {
 			lines[i] = f.theme.bad.Render(lines[i])
 		}
-		return lines
+		return page{lines: lines}.fit(max(len(lines), len(help))).lines
 	}
 	if f.aside.path == v.Path && f.aside.text != "" {
-		return wrap(f.aside.text, w, space)
+		lines := wrap(f.aside.text, w, space)
+		return page{lines: lines}.fit(max(len(lines), len(help))).lines
 	}
-	if !help {
-		return nil
-	}
+	return help
+}
+
+// help is what a field is for, and how it is filled.
+func (f sheet) help(v view.Field, space string) []string {
 	text := show(v.Help)
 	switch {
 	case v.Kind == steps.Lines && v.Path == f.path && len(f.entry.paste.lines) > 0:
@@ -111,7 +150,7 @@ func (f sheet) below(v view.Field, help bool, indent int) []string {
 	case v.Example != "":
 		text += " " + t("form.example", v.Example)
 	}
-	return wrap(text, w, space)
+	return wrap(text, f.w, space)
 }
 
 // draw is a field's value in at most w columns and the cursor's column in it.

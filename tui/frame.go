@@ -30,11 +30,24 @@ func (a *app) frame(s screen, w, h int) page {
 	}
 	if h < above+below+1 { // only what matters most
 		if a.locked() {
-			return page{[]string{flash}, x, 0}.fit(h)
+			return page{lines: []string{flash}, x: x}.fit(h)
 		}
-		return page{p.lines, p.x, p.y}
+		return page{lines: p.lines, x: p.x, y: p.y}
 	}
-	return page{append(lines, flash, a.theme.fill(footer(w-1, keys...), w)), x, y}
+	lines = append(lines, flash, a.theme.fill(footer(w-1, keys...), w))
+	return page{lines, x, y, lower(p.late, len(lines)-1)}
+}
+
+// lower are late rows of a page, below the header. On a page that has late rows, or none now, the footer is one: it changes with the focus,
+// too.
+func lower(late []int, footer int) (rows []int) {
+	if late == nil {
+		return nil
+	}
+	for _, y := range late {
+		rows = append(rows, y+above)
+	}
+	return append(rows, footer)
 }
 
 // header tells where one is: machine, stage, console, who writes; below it what everybody must know.

@@ -18,10 +18,12 @@ const (
 	below = 2
 )
 
-// page is what a screen draws between header and footer, and where the cursor stands in it.
+// page is what a screen draws between header and footer, and where the cursor stands in it. Its late rows tell about the field in focus:
+// in the basic theme they are painted once no key has come for a while.
 type page struct {
 	lines []string
 	x, y  int
+	late  []int
 }
 
 // fit cuts or fills to h lines.

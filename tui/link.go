@@ -48,10 +48,7 @@ type link struct {
 }
 
 func newLink(ctx context.Context, engine session.Session, name string, rate time.Duration) *link {
-	return &link{
-		session: engine, ctx: idle.At(ctx, name), name: name, rate: rate,
-		newest: map[string]uint64{}, notify: make(chan struct{}, 1), again: func() {},
-	}
+	return &link{session: engine, ctx: idle.At(ctx, name), name: name, rate: rate, newest: map[string]uint64{}, notify: make(chan struct{}, 1), again: func() {}}
 }
 
 // look asks for a snapshot.
@@ -131,6 +128,9 @@ func (l *link) wait() tea.Msg {
 	}
 	l.mu.Lock()
 	l.waiting, l.urgent, l.since = false, false, time.Now()
+	for len(l.notify) > 0 { // what came while this waited is seen by the same look
+		<-l.notify
+	}
 	l.mu.Unlock()
 	return eventMsg{l.look()}
 }

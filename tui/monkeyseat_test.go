@@ -177,6 +177,7 @@ func (s *seat) paint() {
 	f := s.painter.next
 	s.painter.flush()
 	if s.screen.paints++; s.screen.paints%50 == 0 {
+		s.painter.rest()
 		if want := s.screen.differs(*f); want != "" {
 			s.m.fail("%s shows %s", s.name, want)
 		}

@@ -29,6 +29,7 @@ type painter struct {
 	mu   sync.Mutex
 	next *frame
 	wake chan struct{}
+	owed *frame // whose late rows were not painted
 
 	screen [][]cell
 	wiped  int
@@ -50,13 +51,24 @@ func (p *painter) show(f frame) {
 	}
 }
 
+// rested is how long no newer picture comes before late rows are painted: who goes through the fields, or types at once, does not wait
+// for the help of each field.
+const rested = 250 * time.Millisecond
+
 // run paints until ctx ends, and then once more what is waiting.
 func (p *painter) run(ctx context.Context) {
 	for {
+		var rest <-chan time.Time
+		if p.owed != nil {
+			rest = time.After(rested)
+		}
 		select {
 		case <-ctx.Done():
+			p.whole()
 			p.flush()
 			return
+		case <-rest:
+			p.whole()
 		case <-p.wake:
 		}
 		n := p.flush()
@@ -68,6 +80,18 @@ func (p *painter) run(ctx context.Context) {
 		case <-ctx.Done():
 		case <-time.After(time.Duration(n) * 10 * time.Second / time.Duration(p.baud)):
 		}
+	}
+}
+
+// whole asks for the late rows, of the newest frame when there is one.
+func (p *painter) whole() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.next == nil {
+		p.next = p.owed
+	}
+	if p.next != nil {
+		p.next.late = nil
 	}
 }
 
@@ -90,8 +114,9 @@ func (p *painter) flush() int {
 func (p *painter) paint(f frame) {
 	if f.wipe != p.wiped || len(p.screen) != f.h || f.h > 0 && len(p.screen[0]) != f.w {
 		p.clear(f.w, f.h)
-		p.wiped = f.wipe
+		p.wiped, f.late = f.wipe, nil
 	}
+	p.owed = nil
 	for _, y := range p.order(f) {
 		var line []cell
 		if y < len(f.lines) {
@@ -102,6 +127,10 @@ func (p *painter) paint(f frame) {
 		}
 		if y == f.h-1 && f.w > 0 {
 			line[f.w-1] = blank() // a character in the last cell scrolls some terminals
+		}
+		if slices.Contains(f.late, y) && !slices.Equal(p.screen[y], line) {
+			p.owed = &f
+			continue
 		}
 		p.row(y, line)
 	}

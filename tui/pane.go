@@ -79,5 +79,5 @@ func (p *pane) body(th theme, s screen, w, h int) page {
 	beside := s.view(left-1, h).fit(h) // a column stays free before the line between both
 	log := append([]string{th.strong.Render(cut(t("pane.title"), w-left-3))}, p.end(w-left-3, h-1)...)
 	joined := lipgloss.JoinHorizontal(lipgloss.Top, th.left(beside.lines, left, h), strings.Join(page{lines: log}.fit(h).lines, "\n"))
-	return page{strings.Split(joined, "\n"), beside.x, beside.y}.fit(h)
+	return page{lines: strings.Split(joined, "\n"), x: beside.x, y: beside.y}.fit(h)
 }

@@ -198,9 +198,11 @@ func (l *line) shows(want string) {
 }
 
 // quiet waits until nothing was written for a while, and returns how much there is.
-func (l *line) quiet() int {
+func (l *line) quiet() int { return l.quietFor(100 * time.Millisecond) }
+
+func (l *line) quietFor(pause time.Duration) int {
 	n, since := l.written(), time.Now()
-	for time.Since(since) < 100*time.Millisecond {
+	for time.Since(since) < pause {
 		time.Sleep(5 * time.Millisecond)
 		if now := l.written(); now != n {
 			n, since = now, time.Now()
@@ -291,6 +293,7 @@ func measured(t *testing.T, term string) (c bytesOf) {
 	}
 	l.cost("\x1b[Z")
 	l.cost("\x1b[Z")
+	l.quietFor(4 * rested) // what is said of the field comes by then
 	for _, letter := range "site" {
 		c.char = max(c.char, l.cost(string(letter)))
 	}

@@ -136,7 +136,7 @@ func TestTheRecordHasNoDraft(t *testing.T) {
 				b.app.goTo(stage.ID)
 				b.app.followJob()
 				b.app.top().(*form).focus(v.Path)
-				b.press("ctrl+u", "'"+secretWord, "tab")
+				b.press("ctrl+u", "'"+secretWord, "shift+tab") // the next field may be on the next page
 				b.shows(secretWord)
 			}
 		}

@@ -114,6 +114,9 @@ func (p painted) View() tea.View {
 	if v.Cursor != nil {
 		f.x, f.y = v.Cursor.X, v.Cursor.Y
 	}
+	if p.basic {
+		f.late = p.late
+	}
 	p.painter.show(f)
 	return v
 }

@@ -8,6 +8,7 @@ var texts = func() map[string]string {
 	all := maps.Clone(sentences)
 	maps.Copy(all, shortTexts)
 	maps.Copy(all, offerTexts)
+	maps.Copy(all, lineTexts)
 	return all
 }()
 
@@ -22,12 +23,7 @@ var sentences = map[string]string{
 	"header.done":    "Finished",
 	"header.undone":  "Put back",
 
-	"key.plain":       "plain text",
-	"plain.back":      "Plain text. At a question, type %s to get the screens back.",
-	"plain.screens":   "screens",
-	"plain.crashed":   "The screens failed on this line. Here are the same questions in plain text.",
-	"plain.leave":     "Type %s to leave:",
-	"plain.leaveWord": "leave",
+	"key.plain": "plain text",
 
 	"key.pin":     "open",
 	"lock.after":  "Locked: nobody used this console for %s.",
@@ -92,7 +88,8 @@ var sentences = map[string]string{
 	"form.required":     "needed",
 	"form.changed":      "typed, changed",
 	"form.needed":       "This is needed.",
-	"form.fix":          "%s: see below the field.",
+	"form.wrong":        "not right yet",
+	"form.fix":          "%s: see below.",
 	"form.failed":       "Look at what failed, or press Continue again: %s",
 	"form.restored":     "%s: back to what was found.",
 	"form.restoredPage": "The whole page is back to what was found.",
@@ -117,18 +114,14 @@ var sentences = map[string]string{
 	"act.how":   "%s: %s.",
 	"act.plain": "%[1]s1, %[1]s2 and so on: %[2]s.",
 
-	"files.title":      "%s: choose a file on a stick",
-	"files.loading":    "Looking at the sticks; this takes some seconds ...",
-	"files.taking":     "Reading %s ...",
-	"files.taken":      "Taken from the file %s. The stick may be taken out.",
-	"files.bytes":      "%d bytes",
-	"files.more":       "There are more files, which are not listed. Put the file in the first folder of an emptier stick.",
-	"files.none":       "There is no file on any stick. Put a stick in, wait a moment, then press i to look again.",
-	"files.how":        "Up and Down move, Enter takes the file, i looks again, b goes back.",
-	"plain.files":      "To take it from a file on a stick, type %s.",
-	"plain.fileWord":   "stick",
-	"plain.fileNone":   "There is no file on any stick. Put a stick in, wait a moment, then type %s again.",
-	"plain.fileNumber": "Number or name of the file (Enter: none):",
+	"files.title":   "%s: choose a file on a stick",
+	"files.loading": "Looking at the sticks; this takes some seconds ...",
+	"files.taking":  "Reading %s ...",
+	"files.taken":   "Taken from the file %s. The stick may be taken out.",
+	"files.bytes":   "%d bytes",
+	"files.more":    "There are more files, which are not listed. Put the file in the first folder of an emptier stick.",
+	"files.none":    "There is no file on any stick. Put a stick in, wait a moment, then press i to look again.",
+	"files.how":     "Up and Down move, Enter takes the file, i looks again, b goes back.",
 
 	"checks.welcome.factory": "This wizard checks this node, prepares it for the road and seals it. It changes nothing before you have seen what it would do and have agreed.",
 
@@ -244,7 +237,6 @@ var sentences = map[string]string{
 
 	"bundle.making": "Collecting the support bundle ...",
 	"bundle.saved":  "Support bundle: %s",
-	"plain.summary": "Record this terminal, and give support the record: touchdown report bundle --read RECORD makes files of it.",
 	"bundle.where":  "%s, %d kB, SHA-256 begins %s",
 	"bundle.sum":    "All of its SHA-256:",
 
@@ -269,30 +261,6 @@ var sentences = map[string]string{
 	"live.away":  "The cluster has not answered since %s.",
 	"live.until": "All was well until %s. Since then:",
 	"live.turns": "What changed:",
-
-	"plain.language":  "%s: %s",
-	"plain.keyboard":  "To change the keyboard layout, type %[1]s and its name, such as %[1]s de.",
-	"plain.layouts":   "Layouts that start with the same letter: %s",
-	"plain.use":       "use",
-	"plain.take":      "Type %s to take control:",
-	"plain.pen":       "Type %s to take control, or Enter to look again:",
-	"plain.alive":     "still at work: %s",
-	"plain.silent":    "the engine does not answer; still trying",
-	"plain.control":   "control",
-	"plain.start":     "To start, type %s; to change an answer, type %s:",
-	"plain.backWord":  "back",
-	"plain.correct":   "To correct this, type %s; to go on, press Enter:",
-	"plain.waive":     "To waive a check that did not pass, type %s.",
-	"plain.waiveWord": "waive",
-	"plain.number":    "Number:",
-	"plain.noNumber":  "%s is not a choice. Type a number from 1 to %d.",
-	"plain.how":       "Enter keeps what stands in brackets. ? explains the question, %s returns to the one before, %s removes the answer.",
-	"plain.emptyWord": "empty",
-	"plain.look":      "To look at the machine again, type %s.",
-	"plain.lookWord":  "look",
-	"plain.stop":      "To stop the work, type %s.",
-	"plain.stopWord":  "stop",
-	"plain.lines":     "Several lines; a line with only a dot ends them.",
 
 	"pane.title":   "Latest log lines (press l for more)",
 	"log.loading":  "Fetching the log ...",

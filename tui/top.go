@@ -20,6 +20,8 @@ type app struct {
 	page       screen // asked for by the job's state
 	over       screen // on top of it, or nil
 	last       screen // that was on top after the last message
+	viewed     screen // that was drawn last
+	late       []int  // rows of the picture that was drawn last which may wait
 	wipe       int    // rises for each full repaint
 	lastKey    time.Time
 	drawn      string    // that was looked at last for the record

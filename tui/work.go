@@ -196,7 +196,7 @@ func (s *work) step(w, room int) []string {
 		lines = append(lines, s.theme.strong.Render(line))
 	}
 	lines = append(lines, "")
-	elapsed := s.now().Sub(step.Started) - seconds(step.Waited)
+	elapsed := s.answered().Sub(step.Started) - seconds(step.Waited)
 	if step.Started.IsZero() {
 		elapsed = 0
 	}

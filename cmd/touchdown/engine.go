@@ -36,6 +36,9 @@ import (
 const (
 	// memoryLimit makes the garbage collector work harder before the engine takes memory that workloads need.
 	memoryLimit = 32 << 20
+	// gcPercent is how much garbage there may be before it is collected, in percent of what is in use. An engine mostly waits, and has
+	// processor time for it.
+	gcPercent = 50
 	// maxLog is the size in bytes at which the log begins again; one earlier log is kept.
 	maxLog = 16 << 20
 )
@@ -93,6 +96,7 @@ func (f *engineFlags) serve(ctx context.Context, socket string, h hooks) error {
 // open starts an engine on the machine that the flags name.
 func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 	debug.SetMemoryLimit(memoryLimit)
+	debug.SetGCPercent(gcPercent)
 	mask := &engine.Masker{}
 	logFile := filepath.Join(f.state, "engine.log")
 	out, log, err := f.prepare(h, logFile, mask)
@@ -127,7 +131,8 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 		pace = (&steps.FactoryReport{Dir: f.factoryState()}).Pace()
 	}
 	e, err := engine.Open(engine.Options{
-		Dir: dir, List: name, Node: node, Version: version, Pace: pace, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent, Media: watcher, Outbox: outbox,
+		Dir: dir, List: name, Node: node, Version: version, Pace: pace, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent, AtRest: debug.FreeOSMemory,
+		Media: watcher, Outbox: outbox,
 		Notices: func() []message.Text { return notices(node) }, Reached: nodeNet.Reached,
 		Stages: func(cfg *site.Config) []steps.Stage {
 			return h.list(list, cfg, steps.Wiring{

@@ -68,6 +68,9 @@ type Options struct {
 	// AfterEvent, when set, is called after each event of the journal is on the disk; the crash tests end the process there.
 	AfterEvent func(event.Event)
 
+	// AtRest, when set, is called when the machine was looked at and nobody fills in the form: what the look needed may be given back.
+	AtRest func()
+
 	// Notices, when set, gives sentences about the machine for every screen. It is asked with each snapshot, so it must be quick.
 	Notices func() []message.Text
 }

@@ -32,6 +32,9 @@ func (e *Engine) watch() {
 			watched := e.core.control.watching > 0
 			e.mu.Unlock()
 			if !watched { // nobody would see what another round finds
+				if e.o.AtRest != nil {
+					e.o.AtRest()
+				}
 				select {
 				case <-e.closing.Done():
 					return

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -12,6 +13,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/host/hosttest"
 	"touchdown/steps"
 	"touchdown/steps/event"
 )
@@ -46,6 +48,40 @@ func TestFirstConsoleSeesTheMachineAsItIs(t *testing.T) {
 		}
 		leave()
 		<-watching
+	})
+}
+
+// TestAtRest: once the engine has looked and nobody is there, it says so, once; while a console is open it does not, and when that has left
+// it does again.
+func TestAtRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &rig{w: newWorld(), host: hosttest.New(t), dir: filepath.Join(t.TempDir(), "state")}
+		o := r.options()
+		var rests atomic.Int32
+		o.AtRest = func() { rests.Add(1) }
+		e, err := Open(o)
+		must(t, err)
+		defer e.Close()
+		is := func(when string, want int32) {
+			t.Helper()
+			if n := rests.Load(); n != want {
+				t.Errorf("%s the engine has come to rest %d times, want %d", when, n, want)
+			}
+		}
+		time.Sleep(time.Minute)
+		is("after its first look", 1)
+		ctx, leave := context.WithCancel(t.Context())
+		watching := make(chan struct{})
+		go func() {
+			defer close(watching)
+			_ = e.Events(ctx, "", 0, func([]event.Event) error { return nil })
+		}()
+		time.Sleep(time.Minute)
+		is("while a console is open", 1)
+		leave()
+		<-watching
+		time.Sleep(time.Minute)
+		is("without a console", 2)
 	})
 }
 

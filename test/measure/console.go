@@ -1,17 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
+	"path/filepath"
 	"slices"
-	"sync"
 	"time"
-
-	"github.com/creack/pty"
 
 	"touchdown/steps"
 	"touchdown/steps/view"
@@ -19,112 +14,77 @@ import (
 	"touchdown/test/bench/figures"
 )
 
-// screen is a console on a terminal that never answers a query.
-type screen struct {
-	cmd *exec.Cmd
-	tty *os.File
-
-	mu   sync.Mutex
-	got  []byte
-	last time.Time // when the newest byte came
-}
-
-// openScreen starts a console on an 80x24 vt220.
-func openScreen(l *lab) (*screen, error) {
-	s := &screen{cmd: exec.Command(l.binary, "--socket", l.socket, "console")}
-	s.cmd.Env = append(os.Environ(), "TERM=vt220")
-	tty, err := pty.StartWithSize(s.cmd, &pty.Winsize{Rows: 24, Cols: 80})
-	if err != nil {
-		return nil, fmt.Errorf("starting the console: %w", err)
-	}
-	s.tty = tty
-	go s.read()
-	return s, nil
-}
-
-func (s *screen) read() {
-	buf := make([]byte, 4096)
-	for {
-		n, err := s.tty.Read(buf)
-		s.mu.Lock()
-		s.got = append(s.got, buf[:n]...)
-		s.last = time.Now()
-		s.mu.Unlock()
-		if err != nil {
-			return
-		}
-	}
-}
-
-func (s *screen) close() {
-	_ = s.cmd.Process.Kill()
-	_ = s.tty.Close()
-	_ = s.cmd.Wait()
-}
-
-// until waits for text on the line.
-func (s *screen) until(text string, limit time.Duration) error {
-	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		s.mu.Lock()
-		found := bytes.Contains(s.got, []byte(text))
-		s.mu.Unlock()
-		if found {
-			return nil
-		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return fmt.Errorf("%q did not show within %v; the console wrote:\n%q", text, limit, s.got)
-}
-
-// quiet waits until nothing has come for a while and returns the bytes so far.
-func (s *screen) quiet(pause time.Duration) int {
-	for {
-		s.mu.Lock()
-		silent, n := time.Since(s.last) > pause, len(s.got)
-		s.mu.Unlock()
-		if silent {
-			return n
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-}
-
-// cost types keys and returns how many bytes the console answered with.
-func (s *screen) cost(keys string) int {
-	before := s.quiet(400 * time.Millisecond)
-	s.mu.Lock()
-	s.last = time.Now()
-	s.mu.Unlock()
-	_, _ = s.tty.WriteString(keys) // a console that died shows as no bytes
-	return s.quiet(400*time.Millisecond) - before
-}
-
 // starts is how often a console is started to time its first text.
 const starts = 7
 
+// tabs is how many fields and buttons are gone through for the most bytes of one.
+const tabs = 4
+
+// slowLine is the line of the bytes: those of a Tab and of steady progress are promised for 9600 baud.
+const slowLine = true
+
 // console measures start, memory and bytes on the line.
 func console(ctx context.Context, set setup) (map[string]figures.Figure, error) {
+	empty, err := emptyProgram(filepath.Join(filepath.Dir(set.binary), "..", "bench", "bin", "empty"), set.dir)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := emptyProgram(filepath.Join(filepath.Dir(set.binary), "..", "bench", "bin", "empty-whole"), set.dir)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(set.binary)
+	if err != nil {
+		return nil, err
+	}
+	if set.binary, err = fromDisk(set.binary, set.dir); err != nil {
+		return nil, err
+	}
 	l, err := newLab(ctx, set, "zero")
 	if err != nil {
 		return nil, err
 	}
 	defer l.close()
-	first, err := firstWord(l)
+	first, paint, err := firstWord(l)
 	if err != nil {
 		return nil, err
 	}
+	all, err := onForms(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	console := all["console_resident_mib"].Value
+	all["first_text_ms"] = figures.Goal(first, "ms", 150)
+	all["first_paint_b"] = figures.Goal(paint, "bytes", 1800)
+	all["binary_mib"] = figures.Goal(float64(info.Size())/(1<<20), "MiB", 60)
+	all["console_to_empty"] = figures.Goal(console/empty.all, "times an empty Bubble Tea program", 1.3)
+	all["console_to_empty_whole"] = figures.Goal(console/whole.all, "times one with all packages in it", 1.3)
+	all["empty_program_mib"] = figures.Beside(empty.all, "MiB", "of its own", empty.own)
+	all["empty_program_whole_mib"] = figures.Beside(whole.all, "MiB", "of its own", whole.own)
+
+	rest, err := atRest(l.engine.Process.Pid, 20*time.Second, 2*time.Minute)
+	all["engine_resident_mib"] = figures.Goal(rest.all, "MiB", 48)
+	all["engine_own_mib"] = figures.Beside(rest.own, "MiB", "pages of the program's file", rest.file)
+	return all, err
+}
+
+// onForms measures what keys cost on the forms of the list, and the memory of a console there.
+func onForms(ctx context.Context, l *lab) (map[string]figures.Figure, error) {
 	s, err := openForm(ctx, l)
 	if err != nil {
 		return nil, err
 	}
 	defer s.close()
-	tab := max(s.cost("\t"), s.cost("\t"))
-	_ = s.cost("\x1b[Z\x1b[Z") // back to the first field
-	_ = s.cost("a")            // the first character also tells that the field was changed
+	_ = s.cost("a") // the first character also tells that the field was changed
 	char := 0
 	for _, key := range []string{"b", "c", "d"} {
 		char = max(char, s.cost(key))
+	}
+	_ = s.cost("\x12") // back to what was found
+	tab, help := 0, 0
+	for range tabs {
+		first, all := s.costs("\t")
+		tab, help = max(tab, first), max(help, all-first)
 	}
 	before := s.quiet(time.Second)
 	time.Sleep(5 * time.Second)
@@ -133,42 +93,38 @@ func console(ctx context.Context, set setup) (map[string]figures.Figure, error) 
 	if err != nil {
 		return nil, err
 	}
-	own, err := resident(l.engine.Process.Pid)
-	if err != nil {
-		return nil, err
-	}
-	info, err := os.Stat(l.binary)
-	if err != nil {
-		return nil, err
-	}
+	busy, err := resident(l.engine.Process.Pid)
 	return map[string]figures.Figure{
-		"first_text_ms":        figures.Goal(first, "ms", 150),
-		"typed_character_b":    figures.Goal(float64(char), "bytes", 4),
-		"tab_b":                figures.Goal(float64(tab), "bytes", 32),
-		"idle_form_b_per_s":    figures.None(idle, "bytes/s"),
-		"console_resident_mib": figures.Goal(memory, "MiB", 24),
-		"engine_resident_mib":  figures.Goal(own, "MiB", 48),
-		"binary_mib":           figures.Goal(float64(info.Size())/(1<<20), "MiB", 60),
-	}, nil
+		"typed_character_b":        figures.Goal(float64(char), "bytes", 4),
+		"tab_b":                    figures.Goal(float64(tab), "bytes", 32),
+		"help_after_tab_b":         {Value: float64(help), Unit: "bytes", Against: "the Tab itself", Ratio: float64(help) / float64(max(tab, 1))},
+		"idle_form_b_per_s":        figures.None(idle, "bytes/s"),
+		"console_resident_mib":     {Value: memory.all, Unit: "MiB", Against: "an empty program, see console_to_empty", Ratio: 1},
+		"console_own_mib":          figures.Beside(memory.own, "MiB", "pages of the program's file", memory.file),
+		"engine_with_a_form_mib":   {Value: busy.all, Unit: "MiB", Against: "engine_resident_mib, once nobody fills in a form", Ratio: 1},
+		"engine_own_with_form_mib": figures.Beside(busy.own, "MiB", "pages of the program's file", busy.file),
+	}, err
 }
 
-// firstWord is the median time from exec to the first word on the screen, in milliseconds.
-func firstWord(l *lab) (float64, error) {
+// firstWord is the median time from exec to the first word on the screen, in milliseconds, and the most bytes of the first pictures, with
+// what the engine told meanwhile.
+func firstWord(l *lab) (ms, paint float64, err error) {
 	var times []float64
 	for range starts {
 		begin := time.Now()
-		s, err := openScreen(l)
+		s, err := openScreen(l, slowLine)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		err = s.until("ouchdown", 5*time.Second)
 		times = append(times, float64(time.Since(begin).Microseconds())/1000)
+		paint = max(paint, float64(s.quiet(pause)))
 		s.close()
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 	}
-	return median(times), nil
+	return median(times), paint, nil
 }
 
 // openForm starts a console on a page that begins with a line of text. A console opens where an answer was typed last, so one
@@ -190,7 +146,7 @@ func openForm(ctx context.Context, l *lab) (*screen, error) {
 	if err := errors.Join(session.Set(ctx, pen, field.Path, field.Example), session.ReleasePen(ctx, pen)); err != nil {
 		return nil, err
 	}
-	s, err := openScreen(l)
+	s, err := openScreen(l, slowLine)
 	if err != nil {
 		return nil, err
 	}

@@ -57,13 +57,14 @@ func run(ctx context.Context, out, only string, s setup) (err error) {
 	}
 	for _, m := range []measurement{
 		{name: "console", take: console},
+		{name: "progress", into: "console", take: progress},
 		{name: "inventory", take: inventory},
 		{name: "move", take: move},
 		{name: "relocation", take: relocation},
 		{name: "images", take: imageStore},
 		{name: "pulls", into: "images", take: pulled},
 	} {
-		if only != m.name && (only != "" || m.name == "images" || m.into != "") {
+		if only != m.name && (only != "" || m.name == "images" || m.into == "images") {
 			continue // the images need their own mount namespace
 		}
 		if s.dir, err = os.MkdirTemp("", "measure-"); err != nil {

@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 
 	"touchdown/test/bench/figures"
@@ -64,17 +62,13 @@ func oneMove(ctx context.Context, s setup) (outcome, error) {
 		return outcome{}, err
 	}
 	defer l.close()
-	file := filepath.Join(s.dir, "site.yaml")
-	if err := os.WriteFile(file, []byte(shop), 0o600); err != nil {
-		return outcome{}, err
-	}
 	before, err := l.cluster.State()
 	if err != nil {
 		return outcome{}, err
 	}
-	args := []string{"--socket", l.socket, "apply", "-f", file, "--by", "measure"}
-	for _, c := range []string{"hw-cpu", "hw-memory", "hw-disk", "hw-nics", "hw-link"} {
-		args = append(args, "--waive", c+"=a build machine is measured")
+	args, err := l.applies()
+	if err != nil {
+		return outcome{}, err
 	}
 	if out, err := exec.CommandContext(ctx, s.binary, args...).CombinedOutput(); err != nil {
 		return outcome{}, fmt.Errorf("touchdown apply: %w\n%s", err, out)
@@ -96,7 +90,7 @@ func (l *lab) outcome(ctx context.Context, restarts int) (outcome, error) {
 		return outcome{}, err
 	}
 	o := outcome{
-		seconds: snapshot.Ended.Sub(snapshot.Started).Seconds(), memory: memory,
+		seconds: snapshot.Ended.Sub(snapshot.Started).Seconds(), memory: memory.all,
 		writes: after.WriteTotal, reads: after.ReadTotal, restarts: after.RollOuts["kube-apiserver"].Done - restarts,
 	}
 	for _, stage := range snapshot.Stages {

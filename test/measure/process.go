@@ -7,8 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -64,19 +62,4 @@ func (l *lab) snapshot(ctx context.Context) (*view.Snapshot, error) {
 	}
 	var s view.Snapshot
 	return &s, json.Unmarshal(out, &s)
-}
-
-// resident is the resident memory of a process in MiB, as the kernel counts it: shared file pages included.
-func resident(pid int) (float64, error) {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(data)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
-			return kib / 1024, err
-		}
-	}
-	return 0, fmt.Errorf("process %d has no VmRSS", pid)
 }
