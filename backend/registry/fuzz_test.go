@@ -23,11 +23,11 @@ func FuzzPullSecret(f *testing.F) {
 		if !Has(merged, site) {
 			t.Errorf("%q and %q became %q, which lacks some", current, site, merged)
 		}
-		auths, _, err := split(current)
+		before, err := readSecret(current)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name := range auths {
+		for name := range before.Auths {
 			if _, kept := whole.Auths[name]; !kept {
 				t.Errorf("%q of %q is lost", name, current)
 			}

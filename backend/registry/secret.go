@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/backend/value"
 
 	machinev1 "github.com/openshift/api/machineconfiguration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,8 +31,8 @@ func ref() kube.Ref { return kube.Secret("openshift-config", "pull-secret") }
 
 // Hosts names the registries of a pull secret, in order.
 func Hosts(pullSecret []byte) ([]string, error) {
-	auths, _, err := split(pullSecret)
-	return slices.Sorted(maps.Keys(auths)), err
+	p, err := readSecret(pullSecret)
+	return slices.Sorted(maps.Keys(p.Auths)), err
 }
 
 // Current returns the registries that the cluster has credentials for.
@@ -56,7 +57,7 @@ func OnDisk(m *host.Machine) ([]string, error) {
 // others stay. The factory's may still be needed for images that nobody has mirrored, and one too many does no harm; a
 // missing one stops every pull from that registry.
 func Apply(ctx context.Context, c *kube.Cluster, pullSecret []byte, save kube.Save) (bool, error) {
-	if _, _, err := split(pullSecret); err != nil {
+	if _, err := readSecret(pullSecret); err != nil {
 		return false, err
 	}
 	return c.ChangePart(ctx, ref(), "data", func(data map[string]any) error {
@@ -77,26 +78,23 @@ func Apply(ctx context.Context, c *kube.Cluster, pullSecret []byte, save kube.Sa
 // Merge puts the credentials of site over those of current, and reports whether that changes anything. current is kept to the byte
 // when not.
 func Merge(current, site []byte) (merged []byte, changed bool, err error) {
-	auths, whole, err := split(current)
+	now, err := readSecret(current)
 	if err != nil {
 		return nil, false, err
 	}
-	wanted, _, err := split(site)
+	wanted, err := readSecret(site)
 	if err != nil {
 		return nil, false, err
 	}
-	for name, auth := range wanted {
-		if !sameJSON(auths[name], auth) {
-			auths[name], changed = auth, true
+	for name, auth := range wanted.Auths {
+		if !sameJSON(now.Auths[name], auth) {
+			now.Auths[name], changed = auth, true
 		}
 	}
 	if !changed {
 		return current, false, nil
 	}
-	if whole["auths"], err = json.Marshal(auths); err == nil {
-		merged, err = json.Marshal(whole)
-	}
-	if err != nil {
+	if merged, err = now.JSON(); err != nil {
 		return nil, false, fmt.Errorf("encoding the pull secret: %w", err)
 	}
 	return merged, true, nil
@@ -118,26 +116,17 @@ func Has(content, pullSecret []byte) bool {
 	return err == nil && !changed
 }
 
-// split never puts any of the secret into its error.
-func split(pullSecret []byte) (auths, whole map[string]json.RawMessage, err error) {
-	if len(pullSecret) == 0 {
-		return map[string]json.RawMessage{}, map[string]json.RawMessage{}, nil
-	}
-	bad := json.Unmarshal(pullSecret, &whole) != nil || whole == nil
-	if !bad && whole["auths"] != nil {
-		bad = json.Unmarshal(whole["auths"], &auths) != nil
-	}
-	if bad {
-		return nil, nil, &problem.Problem{
+// readSecret never puts any of the secret into its error.
+func readSecret(pullSecret []byte) (value.PullSecret, error) {
+	p, ok := value.ReadPullSecret(pullSecret)
+	if !ok {
+		return p, &problem.Problem{
 			Code:    "PULL-BAD",
 			Summary: message.T("The pull secret is not the JSON that registry credentials are kept in."),
 			Fix:     message.T("Download it again and give it whole."),
 		}
 	}
-	if auths == nil {
-		auths = map[string]json.RawMessage{}
-	}
-	return auths, whole, nil
+	return p, nil
 }
 
 func sameJSON(a, b json.RawMessage) bool {

@@ -15,30 +15,13 @@ import (
 	"touchdown/backend/value"
 )
 
-// auth is one entry of a dockerconfigjson.
-type auth struct {
-	Auth     string `json:"auth"`
-	Username string `json:"username"`
-	Password string `json:"password"`
-}
-
 // PullSecret reports what is wrong with a dockerconfigjson. Its errors name registries and places, never a value.
 func PullSecret(s string) error {
-	fields, f := pullSecretFields(s)
-	if f != nil {
-		return f
+	secret, ok := value.ReadPullSecret([]byte(s))
+	if !ok || len(secret.Auths) == 0 {
+		return noPullSecret(s)
 	}
-	raw, ok := fields["auths"]
-	if !ok {
-		return missingAuths(fields)
-	}
-	var auths map[string]json.RawMessage
-	if json.Unmarshal(raw, &auths) != nil {
-		return fault(message.T(`write {"auths":{"REGISTRY":{"auth":"..."}}}`), message.T("has auths that are no group of registries"))
-	}
-	if len(auths) == 0 {
-		return fault(message.T("download the pull secret again"), message.T("has no registry in its auths"))
-	}
+	auths := secret.Auths
 	for i, host := range slices.Sorted(maps.Keys(auths)) {
 		if f := checkAuth(auths[host]); f != nil {
 			f.Msg = message.F("has for %s %s", registryName(host, i), f.Msg)
@@ -48,7 +31,8 @@ func PullSecret(s string) error {
 	return nil
 }
 
-func pullSecretFields(s string) (map[string]json.RawMessage, *Error) {
+// noPullSecret is why a text is none.
+func noPullSecret(s string) *Error {
 	dec := json.NewDecoder(strings.NewReader(s))
 	var fields map[string]json.RawMessage
 	err := dec.Decode(&fields)
@@ -56,21 +40,29 @@ func pullSecretFields(s string) (map[string]json.RawMessage, *Error) {
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case s == "":
-		return nil, fault(message.T("paste the pull secret"), message.T("is missing"))
+		return fault(message.T("paste the pull secret"), message.T("is missing"))
 	case looksEncoded(s):
-		return nil, fault(message.T("decode it first: base64 -d"), message.T("is still base64 encoded, as in a Secret's data"))
+		return fault(message.T("decode it first: base64 -d"), message.T("is still base64 encoded, as in a Secret's data"))
 	case errors.As(err, &bad):
 		line, column := lineAndColumn(s, int(bad.Offset))
-		return nil, fault(message.T("paste the whole pull secret again"), message.F("is not JSON from its line %d, column %d on", line, column))
+		return fault(message.T("paste the whole pull secret again"), message.F("is not JSON from its line %d, column %d on", line, column))
 	case errors.As(err, &wrong), err == nil && fields == nil:
-		return nil, fault(message.T("paste the whole pull secret again"), message.T("is JSON, but no object in braces"))
+		return fault(message.T("paste the whole pull secret again"), message.T("is JSON, but no object in braces"))
 	case err != nil:
-		return nil, fault(message.T("paste the whole pull secret again"), message.T("is JSON that is cut off"))
+		return fault(message.T("paste the whole pull secret again"), message.T("is JSON that is cut off"))
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fault(message.T("remove what follows"), message.T("has more text after the JSON object"))
+		return fault(message.T("remove what follows"), message.T("has more text after the JSON object"))
 	}
-	return fields, nil
+	raw, ok := fields["auths"]
+	if !ok {
+		return missingAuths(fields)
+	}
+	var auths map[string]json.RawMessage
+	if json.Unmarshal(raw, &auths) != nil {
+		return fault(message.T(`write {"auths":{"REGISTRY":{"auth":"..."}}}`), message.T("has auths that are no group of registries"))
+	}
+	return fault(message.T("download the pull secret again"), message.T("has no registry in its auths"))
 }
 
 func missingAuths(fields map[string]json.RawMessage) *Error {
@@ -85,7 +77,7 @@ func missingAuths(fields map[string]json.RawMessage) *Error {
 
 // checkAuth follows the kubelet and containers/image: user and password stand in auth, or apart.
 func checkAuth(raw json.RawMessage) *Error {
-	var a auth
+	var a value.Entry
 	fix := message.T("log in again with podman login and take its auth.json")
 	if json.Unmarshal(raw, &a) != nil || bytes.Equal(raw, []byte("null")) {
 		return fault(fix, message.T("an entry that is not credentials"))

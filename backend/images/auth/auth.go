@@ -62,14 +62,13 @@ func Read(m *host.Machine) (Logins, error) {
 
 // parse never tells why it failed: an error of the decoder would quote what it met.
 func parse(b []byte) (Logins, bool) {
-	var file struct {
-		Auths map[string]struct{ Auth, Username, Password string } `json:"auths"`
-	}
-	if json.Unmarshal(b, &file) != nil {
-		return Logins{}, false
-	}
+	file, ok := value.ReadPullSecret(b)
 	l := Logins{by: map[string]Login{}}
-	for key, a := range file.Auths {
+	for key, raw := range file.Auths {
+		var a value.Entry
+		if json.Unmarshal(raw, &a) != nil {
+			return Logins{}, false
+		}
 		login := Login{a.Username, a.Password}
 		if user, password, wrong := value.DecodeAuth(a.Auth); wrong == "" {
 			login = Login{user, password}
@@ -78,7 +77,7 @@ func parse(b []byte) (Logins, bool) {
 			l.by[normal(key)] = login
 		}
 	}
-	return l, true
+	return l, ok
 }
 
 // normal drops what older tools wrote around a registry's name.

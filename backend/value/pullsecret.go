@@ -1,0 +1,68 @@
+package value
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+	"strings"
+)
+
+// PullSecret is a dockerconfigjson: credentials by registry. What it does not know is kept.
+type PullSecret struct {
+	Auths map[string]json.RawMessage // by registry, each an Entry; kept to the byte
+	rest  map[string]json.RawMessage
+}
+
+// Entry is what a registry is logged in to with: user and password in Auth (see DecodeAuth), or apart.
+type Entry struct {
+	Auth     string `json:"auth"`
+	Username string `json:"username"`
+	Password string `json:"password"`
+}
+
+// ReadPullSecret reads one; an empty text has no registries. It does not tell why a text is none: the decoder's error would quote it.
+func ReadPullSecret(text []byte) (p PullSecret, ok bool) {
+	p.Auths = map[string]json.RawMessage{}
+	if len(text) == 0 {
+		return p, true
+	}
+	if json.Unmarshal(text, &p.rest) != nil || p.rest == nil {
+		return PullSecret{}, false
+	}
+	var auths map[string]json.RawMessage
+	if raw, there := p.rest["auths"]; there && json.Unmarshal(raw, &auths) != nil {
+		return PullSecret{}, false
+	}
+	maps.Copy(p.Auths, auths)
+	return p, true
+}
+
+// JSON writes it.
+func (p PullSecret) JSON() ([]byte, error) {
+	auths, err := json.Marshal(p.Auths)
+	if err != nil {
+		return nil, err
+	}
+	whole := maps.Clone(p.rest)
+	if whole == nil {
+		whole = map[string]json.RawMessage{}
+	}
+	whole["auths"] = auths
+	return json.Marshal(whole)
+}
+
+// DecodeAuth reads the auth of a dockerconfigjson: base64 of user:password, with or without padding, as the kubelet and
+// containers/image take it (kubernetes, pkg/credentialprovider/config.go; containers/image, pkg/docker/config/config.go). Older
+// tools end the password with zero bytes. It returns what is wrong in words that hold nothing of the value, or "".
+func DecodeAuth(auth string) (user, password, wrong string) {
+	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(auth, "="))
+	if err != nil {
+		return "", "", "an auth that is not base64"
+	}
+	user, password, _ = strings.Cut(string(plain), ":")
+	password = strings.TrimRight(password, "\x00")
+	if user == "" || password == "" {
+		return "", "", "an auth that is not user:password"
+	}
+	return user, password, ""
+}
