@@ -78,7 +78,7 @@ func usage(err error) error { return &exitError{code: exitUsage, err: err} }
 // execute runs a command line and returns the exit code.
 func execute(ctx context.Context, root *cobra.Command, args []string) int {
 	var unwritten error
-	root.SetOut(noting{root.OutOrStdout(), &unwritten})
+	noted(root, &unwritten)
 	strict(root)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)

@@ -18,7 +18,7 @@ import (
 // in it may steer the terminal that it ends up on.
 
 // noting writes, and notes the first error: what cannot be written, as on a full disk, is a failure of the command also where the
-// command itself, or cobra with its help, does nothing about it. execute puts it in front of every command's standard output.
+// command itself, or cobra with its help, does nothing about it.
 type noting struct {
 	io.Writer
 	unwritten *error
@@ -30,6 +30,11 @@ func (n noting) Write(p []byte) (int, error) {
 		*n.unwritten = err
 	}
 	return count, err
+}
+
+// noted puts a noting in front of the standard output of all commands.
+func noted(root *cobra.Command, unwritten *error) {
+	root.SetOut(noting{root.OutOrStdout(), unwritten})
 }
 
 // printed is where a command prints.

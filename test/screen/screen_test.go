@@ -18,7 +18,7 @@ import (
 var lines = []struct{ file, below, line string }{
 	{"steps/site/config.go", "type Spec struct {", "\tSyslogServer string `yaml:\"syslogServer,omitempty\" json:\"syslogServer,omitempty\"` // that the node sends its log to"},
 	{"steps/site/schema.go", "\tpolicyEntries,", "\tsyslogEntries,"},
-	{"steps/wizard.go", "&Credentials{Site: cfg}", "\t\t\t&Syslog{Site: cfg}, // asks for the server; NodeConfig brings it to the node"},
+	{"steps/wizard.go", "&siteCredentials{Site: cfg}", "\t\t\t&Syslog{Site: cfg}, // asks for the server; NodeConfig brings it to the node"},
 }
 
 // TestTheExampleLands: what CONTRIBUTING.md tells is all that is needed. The product is built with it, from an overlay of the
