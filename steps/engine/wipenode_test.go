@@ -9,7 +9,6 @@ import (
 
 	"touchdown/backend/problem"
 	"touchdown/steps/session"
-	"touchdown/steps/view"
 )
 
 // fullFolder is a state folder with all kinds of things in it.
@@ -116,9 +115,8 @@ func TestALiveEngineIsNotWiped(t *testing.T) {
 // TestNoWorkBeginsInAWipe: a wipe that has not ended would take the originals of a job that began in the meantime.
 func TestNoWorkBeginsInAWipe(t *testing.T) {
 	r := newRig(t, newWorld())
-	until(t, r, "the form", inState(view.Collecting))
 	pen := take(t, r)
-	v := reviewed(t, r, pen)
+	v := r.fill(t, r, pen)
 	must(t, os.WriteFile(filepath.Join(r.store.dir, wipeMark), nil, 0o600))
 	start := session.Action{Verb: session.Start, Fingerprint: v.Review.Fingerprint}
 	if err := r.Do(t.Context(), pen, start); !errors.Is(err, session.ErrState) {
