@@ -60,10 +60,13 @@ func opening(all []Manifest) Manifest {
 	return nil
 }
 
-// everything tells whether a rule of a role allows all that can be done to all that there is.
+// everything tells whether a rule of a role allows all that can be done to all that there is, or to all of the core group, where secrets
+// are; a rule of OpenShift's that names no group means that one.
 func everything(rule any) bool {
 	r, _ := rule.(map[string]any)
-	return slices.Contains(list(r["verbs"]), any("*")) && slices.Contains(list(r["resources"]), any("*"))
+	groups := list(r["apiGroups"])
+	return slices.Contains(list(r["verbs"]), any("*")) && slices.Contains(list(r["resources"]), any("*")) &&
+		(len(groups) == 0 || slices.Contains(groups, any("*")) || slices.Contains(groups, any("")))
 }
 
 func list(value any) []any {

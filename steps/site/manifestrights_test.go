@@ -14,6 +14,9 @@ func TestNobodyOpensTheCluster(t *testing.T) {
 		account  = "{kind: ServiceAccount, namespace: shop, name: %q}"
 		star     = "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: all}\nrules: [{apiGroups: ['*'], resources: ['*'], verbs: ['*']}]\n"
 		starHere = "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: all, namespace: shop}\nrules: [{apiGroups: [''], resources: [pods], verbs: [get]}, {apiGroups: [''], resources: ['*'], verbs: ['*']}]\n"
+		tekton   = "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: all}\nrules: [{apiGroups: [tekton.dev], resources: ['*'], verbs: ['*']}]\n"
+		core     = "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: all}\nrules: [{apiGroups: [apps, ''], resources: ['*'], verbs: ['*']}]\n"
+		noGroup  = "---\napiVersion: authorization.openshift.io/v1\nkind: ClusterRole\nmetadata: {name: all}\nrules: [{resources: ['*'], verbs: ['*']}]\n"
 		reading  = "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: all}\nrules: [{apiGroups: ['*'], resources: ['*'], verbs: [get]}]\n"
 	)
 	binding := func(kind, role, subject string) string {
@@ -32,6 +35,9 @@ func TestNobodyOpensTheCluster(t *testing.T) {
 		star + binding("RoleBinding", all, fmt.Sprintf(group, "system:authenticated")):                                                                                     true,
 		starHere + binding("RoleBinding", allHere, fmt.Sprintf(group, "system:authenticated")):                                                                             true,
 		starHere + binding("RoleBinding", all, fmt.Sprintf(group, "system:authenticated")):                                                                                 false, // another role of that name
+		tekton + binding("ClusterRoleBinding", all, fmt.Sprintf(group, "system:authenticated")):                                                                            false,
+		core + binding("ClusterRoleBinding", all, fmt.Sprintf(group, "system:authenticated")):                                                                              true,
+		noGroup + binding("ClusterRoleBinding", all, fmt.Sprintf(group, "system:authenticated")):                                                                           true,
 		reading + binding("ClusterRoleBinding", all, fmt.Sprintf(group, "system:authenticated")):                                                                           false,
 		binding("ClusterRoleBinding", "kind: ClusterRole, name: view", fmt.Sprintf(group, "system:authenticated")):                                                         false,
 		binding("ClusterRoleBinding", admin, fmt.Sprintf(account, "system:authenticated")):                                                                                 false,
