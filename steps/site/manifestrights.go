@@ -48,7 +48,7 @@ var clusterAdmin = roleID("", "cluster-admin")
 func opening(all []Manifest) Manifest {
 	mighty := map[string]bool{clusterAdmin: true}
 	for _, m := range all {
-		if group, _, _ := strings.Cut(m.APIVersion(), "/"); slices.Contains(rightsGroups, group) && slices.ContainsFunc(list(m["rules"]), everything) {
+		if group, _, _ := strings.Cut(m.APIVersion(), "/"); slices.Contains(rightsGroups, group) && (slices.ContainsFunc(list(m["rules"]), everything) || aggregates(m)) {
 			mighty[roleID(m.Namespace(), m.Name())] = true
 		}
 	}
@@ -60,8 +60,15 @@ func opening(all []Manifest) Manifest {
 	return nil
 }
 
+// aggregates tells whether a role is filled with the rules of others by their labels. Which the cluster has cannot be told here, so that it
+// counts as the most it may become.
+func aggregates(role Manifest) bool {
+	rule, _ := role["aggregationRule"].(map[string]any)
+	return len(list(rule["clusterRoleSelectors"])) > 0
+}
+
 // everything tells whether a rule of a role allows all that can be done to all that there is, or to all of the core group, where secrets
-// are; a rule of OpenShift's that names no group means that one.
+// are; a rule of OpenShift's that names no group means that one at least.
 func everything(rule any) bool {
 	r, _ := rule.(map[string]any)
 	groups := list(r["apiGroups"])

@@ -17,6 +17,7 @@ func TestNobodyOpensTheCluster(t *testing.T) {
 		tekton   = "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: all}\nrules: [{apiGroups: [tekton.dev], resources: ['*'], verbs: ['*']}]\n"
 		core     = "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: all}\nrules: [{apiGroups: [apps, ''], resources: ['*'], verbs: ['*']}]\n"
 		noGroup  = "---\napiVersion: authorization.openshift.io/v1\nkind: ClusterRole\nmetadata: {name: all}\nrules: [{resources: ['*'], verbs: ['*']}]\n"
+		gathered = "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: all}\naggregationRule: {clusterRoleSelectors: [{matchLabels: {a: b}}]}\nrules: []\n"
 		reading  = "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: all}\nrules: [{apiGroups: ['*'], resources: ['*'], verbs: [get]}]\n"
 	)
 	binding := func(kind, role, subject string) string {
@@ -38,6 +39,8 @@ func TestNobodyOpensTheCluster(t *testing.T) {
 		tekton + binding("ClusterRoleBinding", all, fmt.Sprintf(group, "system:authenticated")):                                                                            false,
 		core + binding("ClusterRoleBinding", all, fmt.Sprintf(group, "system:authenticated")):                                                                              true,
 		noGroup + binding("ClusterRoleBinding", all, fmt.Sprintf(group, "system:authenticated")):                                                                           true,
+		gathered + binding("ClusterRoleBinding", all, fmt.Sprintf(group, "system:authenticated")):                                                                          true,
+		gathered + binding("ClusterRoleBinding", all, fmt.Sprintf(account, "till")):                                                                                        false,
 		reading + binding("ClusterRoleBinding", all, fmt.Sprintf(group, "system:authenticated")):                                                                           false,
 		binding("ClusterRoleBinding", "kind: ClusterRole, name: view", fmt.Sprintf(group, "system:authenticated")):                                                         false,
 		binding("ClusterRoleBinding", admin, fmt.Sprintf(account, "system:authenticated")):                                                                                 false,
