@@ -5,8 +5,11 @@ import (
 	"strings"
 )
 
-// rightsGroups are the API groups of roles and bindings; OpenShift's own is the older one, and leads to the other.
-var rightsGroups = []string{"rbac.authorization.k8s.io", "authorization.openshift.io"}
+// openshiftRights is OpenShift's own API group of roles and bindings, the older one, which leads to the other.
+const openshiftRights = "authorization.openshift.io"
+
+// rightsGroups are the API groups of roles and bindings.
+var rightsGroups = []string{"rbac.authorization.k8s.io", openshiftRights}
 
 // anybody are groups and a user that everyone is who reaches the cluster, logs in there or runs in it. All accounts of one namespace are
 // others' business.
@@ -14,7 +17,8 @@ var anybody = []string{"system:anonymous", "system:authenticated", "system:authe
 
 // bound is the role of a binding that has anybody among its subjects, as roleID writes it; "" for every other object.
 func bound(m Manifest) string {
-	if group, _, _ := strings.Cut(m.APIVersion(), "/"); !slices.Contains(rightsGroups, group) || m.Kind() != "ClusterRoleBinding" && m.Kind() != "RoleBinding" {
+	group, _, _ := strings.Cut(m.APIVersion(), "/")
+	if !slices.Contains(rightsGroups, group) || m.Kind() != "ClusterRoleBinding" && m.Kind() != "RoleBinding" {
 		return ""
 	}
 	names := append(list(m["groupNames"]), list(m["userNames"])...) // of authorization.openshift.io
@@ -32,7 +36,10 @@ func bound(m Manifest) string {
 	role, _ := m["roleRef"].(map[string]any)
 	name, _ := role["name"].(string)
 	in := ""
-	if role["kind"] == "Role" {
+	switch {
+	case group == openshiftRights: // whose reference has no kind
+		in, _ = role["namespace"].(string)
+	case role["kind"] == "Role":
 		in = m.Namespace()
 	}
 	return roleID(in, name)
