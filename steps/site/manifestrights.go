@@ -56,7 +56,11 @@ func opening(all []Manifest) Manifest {
 	mighty := map[string]bool{clusterAdmin: true}
 	for _, m := range all {
 		if group, _, _ := strings.Cut(m.APIVersion(), "/"); slices.Contains(rightsGroups, group) && (slices.ContainsFunc(list(m["rules"]), everything) || aggregates(m)) {
-			mighty[roleID(m.Namespace(), m.Name())] = true
+			in := m.Namespace()
+			if m.Kind() == "ClusterRole" { // where the cluster drops it
+				in = ""
+			}
+			mighty[roleID(in, m.Name())] = true
 		}
 	}
 	for _, m := range all {

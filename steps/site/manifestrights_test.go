@@ -50,6 +50,7 @@ func TestNobodyOpensTheCluster(t *testing.T) {
 		older(", namespace: other"): false, // refused by the cluster
 		older(""):                   false, // a role of the cluster
 		older("") + star:            true,
+		strings.Replace(star, "{name: all}", "{name: all, namespace: shop}", 1) + binding("ClusterRoleBinding", all, fmt.Sprintf(group, "system:authenticated")):           true,
 		reading + binding("ClusterRoleBinding", all, fmt.Sprintf(group, "system:authenticated")):                                                                           false,
 		binding("ClusterRoleBinding", "kind: ClusterRole, name: view", fmt.Sprintf(group, "system:authenticated")):                                                         false,
 		binding("ClusterRoleBinding", admin, fmt.Sprintf(account, "system:authenticated")):                                                                                 false,
