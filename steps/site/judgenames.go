@@ -1,12 +1,13 @@
 package site
 
 import (
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
 
 	"touchdown/backend/message"
+
+	"gopkg.in/yaml.v3"
 )
 
 // judgeNames warns of servers of the site that are given by a name where nothing answers for names. The node answers for its own
@@ -16,8 +17,10 @@ func judgeNames(v *judge) {
 	if v.errs.At(networkConfig) != nil || !v.config.nameless() {
 		return
 	}
-	for _, server := range s.AdditionalNTPSources {
-		v.unfound("spec.additionalNTPSources", server)
+	if !slices.ContainsFunc(s.AdditionalNTPSources, isAddress) { // one that answers is enough for the clock
+		for _, server := range s.AdditionalNTPSources {
+			v.unfound("spec.additionalNTPSources", server)
+		}
 	}
 	v.unfound("spec.proxy.httpProxy", hostOf(string(s.Proxy.HTTPProxy)))
 	v.unfound("spec.proxy.httpsProxy", hostOf(string(s.Proxy.HTTPSProxy)))
@@ -40,20 +43,44 @@ func judgeNames(v *judge) {
 
 // unfound warns of a server by its name.
 func (v *judge) unfound(path, server string) {
-	if _, err := netip.ParseAddr(server); err == nil || server == "" || v.errs.At(path) != nil || v.config.own(server) {
+	if isAddress(server) || server == "" || v.errs.At(path) != nil || v.config.own(server) {
 		return
 	}
 	v.warn(path, fault(message.T("give a name server (spec.network.dnsServers, or dns-resolver in spec.networkConfig), or write the address"), message.F("has the name %s, which nothing can look up: the site config has no name server, and no address by DHCP or a router", shown(server))))
 }
 
-// nameless tells whether the network that is given has no name server and gets none.
+// nameless tells whether the network has no name server and is sure to get none: a family of which nothing is said stays what it is on the
+// node, where DHCP or a router may name one.
 func (c *Config) nameless() bool {
 	n := c.Spec.Network
 	if c.Spec.NetworkConfig == "" {
-		return (n.IPv4.Method == Static || n.IPv6.Method == Static) && !n.IPv4.Automatic() && !n.IPv6.Automatic() && len(n.DNSServers) == 0
+		return n.IPv4.unasked() && n.IPv6.unasked() && len(n.DNSServers) == 0
 	}
 	tree := networkTree(string(c.Spec.NetworkConfig))
-	return !slices.ContainsFunc(items(tree, "interfaces"), asksFor) && len(items(child(child(tree, "dns-resolver"), "config"), "server")) == 0
+	ports := items(tree, "interfaces")
+	var bonded []string // they have no addresses
+	for _, port := range ports {
+		for _, below := range items(child(port, "link-aggregation"), "port") {
+			bonded = append(bonded, below.Value)
+		}
+	}
+	ports = slices.DeleteFunc(slices.Clone(ports), func(port *yaml.Node) bool { return slices.Contains(bonded, child(port, "name").Value) })
+	mayAsk := func(port *yaml.Node) bool {
+		return !fixed(child(port, "ipv4"), "dhcp") || !fixed(child(port, "ipv6"), "dhcp", "autoconf")
+	}
+	return len(ports) > 0 && !slices.ContainsFunc(ports, mayAsk) && len(items(child(child(tree, "dns-resolver"), "config"), "server")) == 0
+}
+
+// unasked tells whether a family is given, and without asking the site for it.
+func (f Family) unasked() bool { return f.Method == Static || f.Method == Disabled }
+
+// fixed tells whether a family of an interface is off, or each of the ways to ask for its address is: nmstate keeps what is not written.
+func fixed(family *yaml.Node, ways ...string) bool {
+	off := func(key string) bool {
+		n := child(family, key)
+		return n != nil && n.Tag == "!!bool" && n.Value == "false"
+	}
+	return off("enabled") || !slices.ContainsFunc(ways, func(way string) bool { return !off(way) })
 }
 
 // hostOf is the host that a URL names; "" where it names none.

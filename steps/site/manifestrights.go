@@ -5,8 +5,11 @@ import (
 	"strings"
 )
 
-// rightsGroups are the API groups of roles and bindings; OpenShift's own is the older one, and leads to the other.
-var rightsGroups = []string{"rbac.authorization.k8s.io", "authorization.openshift.io"}
+// openshiftRights is OpenShift's own API group of roles and bindings, the older one, which leads to the other.
+const openshiftRights = "authorization.openshift.io"
+
+// rightsGroups are the API groups of roles and bindings.
+var rightsGroups = []string{"rbac.authorization.k8s.io", openshiftRights}
 
 // anybody are groups and a user that everyone is who reaches the cluster, logs in there or runs in it. All accounts of one namespace are
 // others' business.
@@ -14,7 +17,8 @@ var anybody = []string{"system:anonymous", "system:authenticated", "system:authe
 
 // bound is the role of a binding that has anybody among its subjects, as roleID writes it; "" for every other object.
 func bound(m Manifest) string {
-	if group, _, _ := strings.Cut(m.APIVersion(), "/"); !slices.Contains(rightsGroups, group) || m.Kind() != "ClusterRoleBinding" && m.Kind() != "RoleBinding" {
+	group, _, _ := strings.Cut(m.APIVersion(), "/")
+	if !slices.Contains(rightsGroups, group) || m.Kind() != "ClusterRoleBinding" && m.Kind() != "RoleBinding" {
 		return ""
 	}
 	names := append(list(m["groupNames"]), list(m["userNames"])...) // of authorization.openshift.io
@@ -32,7 +36,10 @@ func bound(m Manifest) string {
 	role, _ := m["roleRef"].(map[string]any)
 	name, _ := role["name"].(string)
 	in := ""
-	if role["kind"] == "Role" {
+	switch {
+	case group == openshiftRights: // whose reference has no kind
+		in, _ = role["namespace"].(string)
+	case role["kind"] == "Role":
 		in = m.Namespace()
 	}
 	return roleID(in, name)
@@ -48,8 +55,12 @@ var clusterAdmin = roleID("", "cluster-admin")
 func opening(all []Manifest) Manifest {
 	mighty := map[string]bool{clusterAdmin: true}
 	for _, m := range all {
-		if group, _, _ := strings.Cut(m.APIVersion(), "/"); slices.Contains(rightsGroups, group) && slices.ContainsFunc(list(m["rules"]), everything) {
-			mighty[roleID(m.Namespace(), m.Name())] = true
+		if group, _, _ := strings.Cut(m.APIVersion(), "/"); slices.Contains(rightsGroups, group) && (slices.ContainsFunc(list(m["rules"]), everything) || aggregates(m)) {
+			in := m.Namespace()
+			if m.Kind() == "ClusterRole" { // where the cluster drops it
+				in = ""
+			}
+			mighty[roleID(in, m.Name())] = true
 		}
 	}
 	for _, m := range all {
@@ -60,10 +71,20 @@ func opening(all []Manifest) Manifest {
 	return nil
 }
 
-// everything tells whether a rule of a role allows all that can be done to all that there is.
+// aggregates tells whether a role is filled with the rules of others by their labels. Which the cluster has cannot be told here, so that it
+// counts as the most it may become.
+func aggregates(role Manifest) bool {
+	rule, _ := role["aggregationRule"].(map[string]any)
+	return len(list(rule["clusterRoleSelectors"])) > 0
+}
+
+// everything tells whether a rule of a role allows all that can be done to all that there is, or to all of the core group, where secrets
+// are; a rule of OpenShift's that names no group means that one at least.
 func everything(rule any) bool {
 	r, _ := rule.(map[string]any)
-	return slices.Contains(list(r["verbs"]), any("*")) && slices.Contains(list(r["resources"]), any("*"))
+	groups := list(r["apiGroups"])
+	return slices.Contains(list(r["verbs"]), any("*")) && slices.Contains(list(r["resources"]), any("*")) &&
+		(len(groups) == 0 || slices.Contains(groups, any("*")) || slices.Contains(groups, any("")))
 }
 
 func list(value any) []any {
