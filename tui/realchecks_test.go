@@ -94,6 +94,7 @@ func TestDamageInGerman(t *testing.T) {
 		{store.Damage{File: "y", What: message.T("its content has changed"), Images: []string{"a", "b", "c"}}.Text(), "y: der Inhalt hat sich geändert (a und 2 weitere)"},
 		{store.Damage{File: "y", What: message.F("it cannot be read: %s", message.Detail(errors.New("input/output error")))}.Text(), "y: nicht lesbar: technische Meldung: input/output error (kein Image)"},
 		{machine.Errors["nics"], "/sys/class/net fehlt"},
+		{machine.Errors["modules"], "technische Meldung: reading /sys/firmware/dmi/tables/DMI: no such file or directory"},
 		{machine.Errors["chassis"], "die Firmware sagt dem Kernel nichts (/sys/class/dmi/id fehlt)"},
 	} {
 		if got := show(c.text); got != c.want {
