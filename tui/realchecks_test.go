@@ -92,6 +92,7 @@ func TestDamageInGerman(t *testing.T) {
 		want string
 	}{
 		{store.Damage{File: "overlay/x/diff/y", What: message.T("it is missing")}.Text(), "overlay/x/diff/y: fehlt (kein Image)"},
+		{store.Damage{File: "y", What: message.F("it has %d bytes instead of %d", 7, 900)}.Text(), "y: hat 7 Byte statt 900 (kein Image)"},
 		{store.Damage{File: "y", What: message.T("its content has changed"), Images: []string{"a", "b", "c"}}.Text(), "y: der Inhalt hat sich geändert (a und 2 weitere)"},
 		{store.Damage{File: "y", What: message.F("it cannot be read: %s", message.Detail(errors.New("input/output error")))}.Text(), "y: nicht lesbar: technische Meldung: input/output error (kein Image)"},
 		{machine.Errors["nics"], "/sys/class/net fehlt"},
