@@ -181,7 +181,16 @@ func (c *checks) line(f finding, w int) string {
 	if f.stale {
 		verdict, observed = undecided, message.Data(t("checks.stale"))
 	}
-	return verdict + "  " + pad(cut(show(f.Title), title), title) + "  " + cut(show(observed), w-title-8)
+	return verdict + "  " + pad(cut(show(f.Title), title), title) + "  " + brief(show(observed), w-title-8)
+}
+
+// brief is what was seen in w columns. Where it does not fit, the words that call it a technical detail leave their room to it: the
+// detail, Enter and the report have them.
+func brief(seen string, w int) string {
+	if columns(seen) > w {
+		seen = strings.Replace(seen, strings.TrimSuffix(show(message.Verbatim("x")), "x"), "", 1)
+	}
+	return cut(seen, w)
 }
 
 // waiting says what is still being looked at.

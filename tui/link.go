@@ -33,7 +33,8 @@ type link struct {
 	session session.Session
 	ctx     context.Context //nolint:containedctx // ends with Run, which made it
 	name    string
-	rate    time.Duration // how often progress is worth a redraw
+	rate    time.Duration                        // how often progress is worth a redraw
+	after   func(time.Duration) <-chan time.Time // ends the pause between two redraws
 
 	asked           atomic.Uint64
 	writes          sync.Mutex // one write at a time, in the order typed
@@ -48,7 +49,7 @@ type link struct {
 }
 
 func newLink(ctx context.Context, engine session.Session, name string, rate time.Duration) *link {
-	return &link{session: engine, ctx: idle.At(ctx, name), name: name, rate: rate, newest: map[string]uint64{}, notify: make(chan struct{}, 1), again: func() {}}
+	return &link{session: engine, ctx: idle.At(ctx, name), name: name, rate: rate, after: time.After, newest: map[string]uint64{}, notify: make(chan struct{}, 1), again: func() {}}
 }
 
 // look asks for a snapshot.
@@ -123,7 +124,7 @@ func (l *link) wait() tea.Msg {
 		select {
 		case <-l.ctx.Done():
 			return nil
-		case <-time.After(rest):
+		case <-l.after(rest):
 		}
 	}
 	l.mu.Lock()

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -91,13 +92,33 @@ func TestDamageInGerman(t *testing.T) {
 		want string
 	}{
 		{store.Damage{File: "overlay/x/diff/y", What: message.T("it is missing")}.Text(), "overlay/x/diff/y: fehlt (kein Image)"},
+		{store.Damage{File: "y", What: message.F("it has %d bytes instead of %d", 7, 900)}.Text(), "y: hat 7 Byte statt 900 (kein Image)"},
 		{store.Damage{File: "y", What: message.T("its content has changed"), Images: []string{"a", "b", "c"}}.Text(), "y: der Inhalt hat sich geändert (a und 2 weitere)"},
 		{store.Damage{File: "y", What: message.F("it cannot be read: %s", message.Detail(errors.New("input/output error")))}.Text(), "y: nicht lesbar: technische Meldung: input/output error (kein Image)"},
 		{machine.Errors["nics"], "/sys/class/net fehlt"},
+		{machine.Errors["modules"], "technische Meldung: reading /sys/firmware/dmi/tables/DMI: no such file or directory"},
 		{machine.Errors["chassis"], "die Firmware sagt dem Kernel nichts (/sys/class/dmi/id fehlt)"},
 	} {
 		if got := show(c.text); got != c.want {
 			t.Errorf("%q is %q in German, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// TestRowSaysWhatWasSeen: a row of the page has few columns for what was seen, so what the system says stands there without the words that
+// call it a technical message; they are in the detail below.
+func TestRowSaysWhatWasSeen(t *testing.T) {
+	machine := hardware.Checks(hardware.Inspect(t.Context(), hosttest.New(t).Machine, hardware.Options{}), hardware.For("4.21"))
+	for id, row := range map[string]string{
+		"hw-var": "nicht geprueft: no such file or di..", "hw-memory": "nicht geprueft: Could not determin..", "hw-rtc": "nicht geprueft: /sys/class/rtc/rtc..",
+	} {
+		n := slices.IndexFunc(machine, func(c check.Check) bool { return c.ID == id })
+		b := newBench(t, 80, 24, func(s *view.Snapshot) { at(s, "hardware").Checks = machine[n : n+1] })
+		b.app.speak("de")
+		t.Cleanup(func() { here.Store(nil) })
+		b.press("up")
+		if screen := b.screen(); !strings.Contains(screen, row) || strings.Contains(screen, "nicht geprueft: technische Meldung: ") == (id == "hw-rtc") {
+			t.Errorf("%s\n%s", id, screen)
 		}
 	}
 }

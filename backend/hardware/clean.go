@@ -1,6 +1,7 @@
 package hardware
 
 import (
+	"cmp"
 	"errors"
 	"reflect"
 	"strings"
@@ -72,7 +73,8 @@ func text(s string) string {
 	return s
 }
 
-// reason is the sentence of ours that an error has in it, or else what the kernel or a library says.
+// reason is the sentence of ours that an error has in it, or else what the kernel or a library says: the section, or the words before it,
+// tell what was being done, so that is cut.
 func reason(err error) message.Text {
 	if ours, ok := errors.AsType[interface {
 		error
@@ -80,5 +82,5 @@ func reason(err error) message.Text {
 	}](err); ok {
 		return ours.Message()
 	}
-	return message.Detail(err)
+	return message.Detail(cmp.Or(errors.Unwrap(err), err))
 }

@@ -66,7 +66,7 @@ func (d *differences) both(section string, what message.Text, then, now *Invento
 func (d *differences) machine(then, now *Inventory) {
 	board := message.T("Check that this is the machine that was shipped. Waive the check with your name and a reason.")
 	setup := message.T("Put the setting in the firmware back as the factory had it, or waive the check with your name and a reason.")
-	update := message.T("Accept the other version with your name and a reason, or install the factory's version.")
+	update := message.T("Waive the check with your name and a reason, or install the factory's version.")
 	cpu := func(i *Inventory) message.Text {
 		if i.CPU.Threads == 0 {
 			return message.Text{}
@@ -119,7 +119,7 @@ func (d *differences) disks(then, now *Inventory) {
 		d.value(value{
 			id: "disk-firmware", verdict: check.Warn, of: a[p.then].Serial, title: message.T("As shipped: firmware of a disk"), then: message.Data(a[p.then].Firmware), now: message.Data(b[p.now].Firmware),
 			what: message.F("The firmware of the disk with serial number %s", named(a[p.then].Serial)),
-			fix:  message.T("Accept the other version with your name and a reason, or install the factory's version."),
+			fix:  message.T("Waive the check with your name and a reason, or install the factory's version."),
 		})
 	}
 }
@@ -156,7 +156,7 @@ func (d *differences) nics(then, now *Inventory) {
 		d.value(value{
 			id: "nic-firmware", verdict: check.Warn, of: x.MAC, title: message.T("As shipped: firmware of a network card"), then: message.Data(x.Firmware), now: message.Data(y.Firmware),
 			what: message.F("The firmware of the network port with MAC %s", named(x.MAC)),
-			fix:  message.T("Accept the other version with your name and a reason, or install the factory's version."),
+			fix:  message.T("Waive the check with your name and a reason, or install the factory's version."),
 		})
 	}
 }

@@ -90,7 +90,11 @@ func (i *Inventory) readClock(m *host.Machine, o Options) error {
 	if !o.Floor.IsZero() {
 		i.Clock.Floor = o.Floor
 	}
-	n, err := number(m, "/sys/class/rtc/rtc0/since_epoch")
+	const chip = "/sys/class/rtc/rtc0/since_epoch"
+	if err := missing(m, chip); err != nil {
+		return err
+	}
+	n, err := number(m, chip)
 	if err != nil {
 		return fmt.Errorf("reading the hardware clock: %w", err)
 	}

@@ -194,7 +194,7 @@ func inspect(ctx context.Context, a *asker, o Options) *Inventory {
 func (i *Inventory) parts(a *asker) []section {
 	m := a.m
 	return []section{
-		{"hostname", func() (err error) { i.Hostname, err = m.Hostname(); return err }},
+		{"hostname", func() error { return i.readHostname(m) }},
 		{"chassis", func() error { return i.readChassis(m) }},
 		{"board", func() error { return i.readBoard(m) }},
 		{"modules", func() error { return i.readModules(m) }},
@@ -207,6 +207,13 @@ func (i *Inventory) parts(a *asker) []section {
 		{"bmc", func() error { return i.readBMC(m) }},
 		{"watchdog", func() error { return i.readWatchdog(m) }},
 	}
+}
+
+func (i *Inventory) readHostname(m *host.Machine) (err error) {
+	if i.Hostname, err = m.Hostname(); err != nil {
+		return fmt.Errorf("reading the host name: %w", err)
+	}
+	return nil
 }
 
 // safely turns a panic into an error: what the firmware wrote is read by libraries of others.

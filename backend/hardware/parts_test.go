@@ -20,6 +20,7 @@ import (
 
 	"touchdown/backend/hardware"
 	"touchdown/backend/host/hosttest"
+	"touchdown/backend/message"
 )
 
 var update = flag.Bool("update", false, "write the expected texts again")
@@ -269,6 +270,28 @@ func TestAbsurdTexts(t *testing.T) {
 				t.Errorf("%.60q became the line %q", s, line)
 			}
 		}
+	}
+}
+
+// TestGapsSayWhyAlone: the row says what is missing, so why it is does not say once more what was being done; the file stays.
+func TestGapsSayWhyAlone(t *testing.T) {
+	m := hosttest.New(t)
+	if err := m.Remove("/proc/sys/kernel/hostname"); err != nil {
+		t.Fatal(err)
+	}
+	i := hardware.Inspect(t.Context(), m.Machine, hardware.Options{All: true})
+	for section, want := range map[string]string{
+		"modules":  "reading /sys/firmware/dmi/tables/DMI: no such file or directory",
+		"bmc":      "reading /sys/firmware/dmi/tables/DMI: no such file or directory",
+		"hostname": "reading /proc/sys/kernel/hostname: no such file or directory",
+		"var":      "no such file or directory",
+	} {
+		if got := i.Errors[section]; got != message.Verbatim(want) {
+			t.Errorf("%s: %+v, want %q", section, got, want)
+		}
+	}
+	if text := strings.Join(strings.Fields(i.Text()), " "); strings.Contains(text, "SMBIOS") || !strings.Contains(text, "BMC not known: reading /sys/firmware/dmi") {
+		t.Error(text)
 	}
 }
 

@@ -40,7 +40,7 @@ func (p *Parts) readMemoryErrors(m *host.Machine) error {
 		c.Corrected, corrected = number(m, dir+"/ce_count")
 		c.Uncorrected, uncorrected = number(m, dir+"/ue_count")
 		if failed := cmp.Or(corrected, uncorrected); failed != nil {
-			err = failed
+			err = fmt.Errorf("looking for memory errors: %w", failed)
 			continue
 		}
 		p.MemoryErrors = append(p.MemoryErrors, c)

@@ -50,8 +50,12 @@ func progress(ctx context.Context, set setup) (map[string]figures.Figure, error)
 	}
 	begin, before := time.Now(), s.written()
 	time.Sleep(long)
-	if now, err := l.running(ctx); err != nil || now != step {
-		return nil, fmt.Errorf("the step %s became %q meanwhile (%w)", step, now, err)
+	now, err := l.running(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("asking whether the step %s still works: %w", step, err)
+	}
+	if now != step {
+		return nil, fmt.Errorf("the step %s became %q meanwhile", step, now)
 	}
 	rate := float64(s.written()-before) / time.Since(begin).Seconds()
 	return map[string]figures.Figure{"steady_progress_b_per_s": figures.Goal(rate, "bytes/s", 25)}, nil

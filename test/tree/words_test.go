@@ -22,7 +22,7 @@ var banned = map[string]string{
 var phrases = map[string]string{
 	"by itself": "automatically, or alone", "by themselves": "automatically, or alone", "stays as it is": "stays unchanged",
 	"accept the difference": "waive the check", "accept it with your name": "waive the check", "accept another board": "waive the check",
-	"is waited for": "what waits for it", "are waited for": "what waits for them",
+	"accept the other version": "waive the check", "is waited for": "what waits for it", "are waited for": "what waits for them",
 }
 
 var word = regexp.MustCompile(`[A-Za-z]+`)
