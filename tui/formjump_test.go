@@ -1,0 +1,76 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"touchdown/steps/view"
+)
+
+// longReason is why a value is refused, on three rows of 80 columns in each spacing.
+var longReason = strings.Repeat("reason ", 16) + "ends"
+
+// TestFormDoesNotJump: a reason that is longer than the help of its field changes no row above the field, in any language. With the focus on the
+// field, a page that has no room for all of it scrolls as far as the page goes, and no further.
+func TestFormDoesNotJump(t *testing.T) {
+	for _, language := range Languages() {
+		t.Run(language, func(t *testing.T) {
+			t.Cleanup(func() { here.Store(nil) })
+			b := newBenchIn(t, language, 80, 24, []func(*view.Snapshot){withStickAndPorts})
+			if language != "" && language != "en" {
+				b.fake.spell = inGerman(true)
+				b.refresh()
+			}
+			refused := 0
+			for _, stage := range b.app.snap.Stages {
+				b.app.goTo(stage.ID)
+				b.app.followJob()
+				if f, ok := b.app.page.(*form); ok {
+					refused += b.refuseEach(f)
+				}
+			}
+			if refused < 10 {
+				t.Errorf("only %d fields were refused", refused)
+			}
+		})
+	}
+}
+
+// refuseEach refuses each field of a page in turn, with the focus on it and elsewhere, and returns how many there are.
+func (b *bench) refuseEach(f *form) int {
+	b.t.Helper()
+	list := f.fields()
+	for i, v := range list {
+		for _, focus := range []string{v.Path, list[0].Path} {
+			f.focus(focus)
+			before, from := b.rows(), f.scroll.port.YOffset()
+			f.refused[v.Path] = longReason
+			after, moved := b.rows(), f.scroll.port.YOffset()-from
+			_, starts, _ := sheet{f, 80, b.spacing(f)}.body()
+			delete(f.refused, v.Path)
+			if focus == v.Path && !slices.ContainsFunc(after, func(row string) bool { return strings.HasSuffix(row, "ends") }) {
+				b.t.Errorf("%s: the reason is cut off:\n%s", v.Path, strings.Join(after, "\n"))
+			}
+			if most := starts[len(list)] - f.scroll.port.Height(); moved != 0 && (focus != v.Path || starts[i+1] <= from+f.scroll.port.Height() || moved > most) {
+				b.t.Errorf("%s: the page moved by %d rows", v.Path, moved)
+			}
+			for y := above; y < above+min(starts[i]-from-moved, f.scroll.port.Height()); y++ {
+				if moved >= 0 && y+moved < len(before) && before[y+moved] != after[y] {
+					b.t.Errorf("%s, focus on %s: row %d was %q and is %q", v.Path, focus, y, before[y+moved], after[y])
+				}
+			}
+		}
+	}
+	return len(list)
+}
+
+// spacing is that of a form on the screen.
+func (b *bench) spacing(f *form) spacing {
+	buttons, _, _ := f.row.view(f.theme, f.buttons(), f.path == "", b.app.w)
+	s := sheet{f, b.app.w, airy}
+	for s.spacing != bare && s.usual() > b.app.h-above-below-len(buttons)-1 {
+		s.spacing++
+	}
+	return s.spacing
+}
