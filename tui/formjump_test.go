@@ -74,3 +74,25 @@ func (b *bench) spacing(f *form) spacing {
 	}
 	return s.spacing
 }
+
+// TestFormInALowWindow: however low the window is, the field in focus is in it, with the cursor on its row.
+func TestFormInALowWindow(t *testing.T) {
+	for h := above + below + 1; h <= 16; h++ {
+		b := newBench(t, 80, h, withStickAndPorts)
+		for _, stage := range b.app.snap.Stages {
+			b.app.goTo(stage.ID)
+			b.app.followJob()
+			f, ok := b.app.page.(*form)
+			if !ok {
+				continue
+			}
+			for _, v := range f.fields() {
+				f.focus(v.Path)
+				p := b.app.frame(b.app.top(), 80, h)
+				if len(p.lines) != h || !strings.Contains(p.lines[min(p.y, len(p.lines)-1)], marker+" "+cut(show(v.Label), labelMax)) {
+					t.Errorf("%d rows: the cursor is in row %d, not at %s:\n%s", h, p.y, v.Path, b.screen())
+				}
+			}
+		}
+	}
+}

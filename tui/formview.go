@@ -16,14 +16,17 @@ const (
 
 func (f *form) view(w, h int) page {
 	buttons, bx, by := f.row.view(f.theme, f.buttons(), f.path == "", w)
-	room := h - len(buttons) - 1
+	room := max(h-len(buttons)-1, 0)
+	if f.path != "" {
+		room = max(room, 1) // rather than the last buttons
+	}
 	var notes []string
 	s := sheet{f, w, airy}
 	for s.spacing != bare && s.usual() > room {
 		s.spacing++
 	}
-	if s.spacing == bare {
-		notes = s.notes(room / 2)
+	if s.spacing == bare && room >= 3 { // one for a field, one for the rule, one for its help
+		notes = s.notes(min(room/2, room-2))
 	}
 	p := page{late: []int{}}
 	room -= len(notes)
