@@ -47,7 +47,7 @@ func (b *bench) refuseEach(f *form) int {
 			before, from := b.rows(), f.scroll.port.YOffset()
 			f.refused[v.Path] = longReason
 			after, moved := b.rows(), f.scroll.port.YOffset()-from
-			_, starts, _ := sheet{f, 80, b.spacing(f)}.body()
+			_, starts, _ := sheet{values{f}, 80, b.spacing(f)}.body()
 			delete(f.refused, v.Path)
 			if focus == v.Path && !slices.ContainsFunc(after, func(row string) bool { return strings.HasSuffix(row, "ends") }) {
 				b.t.Errorf("%s: the reason is cut off:\n%s", v.Path, strings.Join(after, "\n"))
@@ -68,7 +68,7 @@ func (b *bench) refuseEach(f *form) int {
 // spacing is that of a form on the screen.
 func (b *bench) spacing(f *form) spacing {
 	buttons, _, _ := f.row.view(f.theme, f.buttons(), f.path == "", b.app.w)
-	s := sheet{f, b.app.w, airy}
+	s := sheet{values{f}, b.app.w, airy}
 	for s.spacing != bare && s.usual() > b.app.h-above-below-len(buttons)-1 {
 		s.spacing++
 	}

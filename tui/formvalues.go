@@ -9,8 +9,11 @@ import (
 	"touchdown/steps/view"
 )
 
+// values draws the values of a form's fields, and where they come from.
+type values struct{ *form }
+
 // draw is a field's value in at most w columns and the cursor's column in it.
-func (f sheet) draw(v view.Field, focused bool, w int) (string, int) {
+func (f values) draw(v view.Field, focused bool, w int) (string, int) {
 	inner := w - 2
 	box := func(s string) string { return "[" + pad(cut(s, inner), inner) + "]" }
 	switch v.Kind {
@@ -44,14 +47,14 @@ func (f sheet) draw(v view.Field, focused bool, w int) (string, int) {
 }
 
 // shownValue is a field's value, unless the record must not have it.
-func (f sheet) shownValue(v view.Field) string {
+func (f values) shownValue(v view.Field) string {
 	if f.value(v) != "" && f.mayBeSecret(v) && f.hide() {
 		return untold
 	}
 	return f.value(v)
 }
 
-func (f sheet) drawPick(v view.Field, w int) string {
+func (f values) drawPick(v view.Field, w int) string {
 	if len(v.Choices) == 0 {
 		if v.Loading {
 			return t("pick.loading")
@@ -67,7 +70,7 @@ func (f sheet) drawPick(v view.Field, w int) string {
 	return "< " + cut(label, w-2) + " >"
 }
 
-func (f sheet) drawPasted(v view.Field, focused bool, box func(string) string) (string, int) {
+func (f values) drawPasted(v view.Field, focused bool, box func(string) string) (string, int) {
 	typed := f.entry.ed.value()
 	pasting := focused && (len(f.entry.paste.lines) > 0 && f.entry.paste.fresh || typed != "")
 	switch value := strings.TrimSpace(f.shownValue(v)); {
@@ -88,7 +91,7 @@ func (f sheet) drawPasted(v view.Field, focused bool, box func(string) string) (
 }
 
 // source tells where a value comes from and whether it was changed.
-func (f sheet) source(v view.Field) string {
+func (f values) source(v view.Field) string {
 	if draft, ok := f.drafts[v.Path]; ok && draft != v.Value && v.Path != f.path {
 		return t("form.draft")
 	}

@@ -21,7 +21,7 @@ func (f *form) view(w, h int) page {
 		room = max(room, 1) // rather than the last buttons
 	}
 	var notes []string
-	s := sheet{f, w, airy}
+	s := sheet{values{f}, w, airy}
 	for s.spacing != bare && s.usual() > room {
 		s.spacing++
 	}
@@ -72,7 +72,7 @@ const helpIndent = 4
 
 // sheet draws a form's fields in w columns.
 type sheet struct {
-	*form
+	values
 	w       int
 	spacing spacing
 }
