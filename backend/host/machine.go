@@ -190,15 +190,15 @@ func (m *Machine) line(path string) (string, error) {
 // Serial returns the serial number on the machine's type plate, or "" when the firmware has none.
 func (m *Machine) Serial() string {
 	for _, name := range []string{"product_serial", "chassis_serial", "board_serial"} {
-		if s, err := m.line("/sys/class/dmi/id/" + name); err == nil && !placeholder(s) {
+		if s, err := m.line("/sys/class/dmi/id/" + name); err == nil && !Placeholder(s) {
 			return s
 		}
 	}
 	return ""
 }
 
-// placeholder tells the texts that makers of boards leave where a serial number belongs.
-func placeholder(serial string) bool {
+// Placeholder tells the texts that makers of boards leave where a serial number belongs.
+func Placeholder(serial string) bool {
 	s := strings.ToLower(strings.Trim(serial, " .0-"))
 	switch s {
 	case "", "none", "n/a", "na", "unknown", "default string", "default", "system serial number", "chassis serial number",

@@ -248,7 +248,9 @@ func plausible(c *volume.Content, want wants) error {
 		return errors.New("its kind, label or number of files")
 	}
 	for _, e := range c.Entries {
-		total += len(e.Data)
+		if total += len(e.Data); e.Size < 0 {
+			return errors.New("the size of a file")
+		}
 		for part := range strings.SplitSeq(e.Path, "/") {
 			if err := host.FileName(part); err != nil {
 				return err

@@ -66,13 +66,16 @@ func Restore(document any, from Messages) {
 // maxText is how long a message may become, in bytes.
 const maxText = 1 << 16
 
-// tooWide is a verb that writes more than its argument: with a width of four digits, or of an argument.
-var tooWide = regexp.MustCompile(`%[^a-zA-Z%]*([0-9]{4}|\*)`)
+// widest is how many bytes a width of two digits can make of an argument.
+const widest = 99
+
+// tooWide is a verb that writes more than its argument: with a width of three digits, or of an argument.
+var tooWide = regexp.MustCompile(`%[^a-zA-Z%]*([0-9]{3}|\*)`)
 
 // bounded tells whether a message becomes no longer than maxText. One that came from a process that a medium may have taken over could
 // make a gigabyte out of a few bytes: by a width, or by messages that stand in each other many times.
 func (m Message) bounded() bool {
-	sum, longest := len(m.ID), 0
+	sum, longest := len(m.ID)+widest*strings.Count(m.ID, "%"), 0
 	for _, a := range values(m.Args, nil) {
 		if text, ok := a.(string); ok {
 			sum, longest = sum+len(text), max(longest, len(text))

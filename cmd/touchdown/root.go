@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"touchdown/backend/layout"
 	"touchdown/steps/session"
@@ -100,11 +101,16 @@ func env(name, otherwise string) string {
 	return otherwise
 }
 
-// consoleName tells the consoles apart: "tty1", "pts/0 (ssh)".
+// consoleName tells those who take control apart: "tty1", "pts/0 (ssh)". What no person sits at is named by its command and process,
+// such as "touchdown apply (4711)": the engine gives control back to who has the same name, so that no two may have one.
 func consoleName() string {
 	name, err := os.Readlink("/proc/self/fd/0")
-	if err != nil || !strings.HasPrefix(name, "/dev/") {
-		return fmt.Sprintf("process %d", os.Getpid())
+	if err != nil || !strings.HasPrefix(name, "/dev/") || !term.IsTerminal(int(os.Stdin.Fd())) {
+		command := "touchdown"
+		if len(os.Args) > 1 && strings.Trim(os.Args[1], "abcdefghijklmnopqrstuvwxyz") == "" {
+			command += " " + os.Args[1]
+		}
+		return fmt.Sprintf("%s (%d)", command, os.Getpid())
 	}
 	name = strings.TrimPrefix(name, "/dev/")
 	if os.Getenv("SSH_CONNECTION") != "" {

@@ -47,8 +47,9 @@ wipes all the same. After a power cut the engine finishes the wipe before it doe
 
 // notWiped says what a person has to see to otherwise.
 const notWiped = `It does not erase the cluster: its database (etcd) with every Secret, its certificates and kubeconfigs below /etc/kubernetes and
-/var/lib/kubelet, container images and volumes, network profiles with their passwords, the system's journal, and Touchdown's program and
-units stay. Nor does it reach the BMC, sticks and copies of reports, or old blocks of a disk: flash and copy-on-write disks keep some of what
+/var/lib/kubelet, container images and volumes, network profiles with their passwords, the system's journal, the site's authorities in
+/etc/pki/ca-trust, and Touchdown's program, units and settings stay. Until the disk is erased the wizard can be used on this node by
+everyone at its consoles, and the cluster of a sealed node starts at the next boot. Nor does it reach the BMC, sticks and copies of reports, or old blocks of a disk: flash and copy-on-write disks keep some of what
 is overwritten. Before the machine leaves your hands erase its whole disk (the disk's own secure erase), which does all of that.`
 
 func (w *wiping) run(cmd *cobra.Command, typed string) error {
@@ -63,15 +64,13 @@ func (w *wiping) run(cmd *cobra.Command, typed string) error {
 	if w.dry {
 		return w.list(cmd)
 	}
-	if !engine.WipeBegun(w.engine.state) {
-		if err := w.mayStop(cmd, machine); err != nil {
-			return err
-		}
+	if err := w.mayStop(cmd, machine); err != nil {
+		return err
 	}
 	if err := w.withoutEngine(cmd.Context(), machine, func() error { return engine.WipeAll(w.engine.state, w.giveUp) }); err != nil {
 		return err
 	}
-	fmt.Fprintf(printed(cmd), "%s is empty: Touchdown keeps nothing of this node and its sites any more\n\n%s\n", w.engine.state, notWiped)
+	fmt.Fprintf(printed(cmd), "Touchdown keeps nothing of this node and its sites in %s any more.\n\n%s\n", w.engine.state, notWiped)
 	return nil
 }
 
@@ -84,7 +83,7 @@ func (w *wiping) mayStop(cmd *cobra.Command, machine *host.Machine) error {
 		s, err = client.Snapshot(cmd.Context())
 	}
 	switch {
-	case errors.Is(err, session.ErrNoEngine) && (w.giveUp || !w.installed(machine)): // the records tell whether there was a job
+	case errors.Is(err, session.ErrNoEngine) && (w.giveUp || engine.WipeBegun(w.engine.state) || !w.installed(machine)): // the records tell whether there was a job
 		return nil
 	case errors.Is(err, session.ErrNoEngine):
 		return &problem.Problem{

@@ -150,6 +150,9 @@ func (c *core) start(a session.Action, last func() error) error {
 	if len(c.draft.review.Problems) > 0 {
 		return fmt.Errorf("%w: %s", session.ErrInvalid, strings.Join(message.English(c.draft.review.Problems), "; "))
 	}
+	if WipeBegun(c.store.dir) { // the next engine goes on with it, and would wipe the originals of this job
+		return fmt.Errorf("%w: wiping this node was begun and has not ended: run touchdown wipe again, and see what it says", session.ErrState)
+	}
 	now := &review{}
 	_, stages := c.draft.effective()
 	if now.judgeChecks(c.job, stages); len(now.Problems) > 0 {

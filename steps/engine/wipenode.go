@@ -22,7 +22,8 @@ func WipeBegun(dir string) bool {
 	return err == nil
 }
 
-// WipeAll overwrites and removes everything that Touchdown keeps in a state folder, of the site and of the bench line: secrets first. It
+// WipeAll overwrites and removes everything that Touchdown keeps in a state folder, of the site and of the bench line: secrets first; the
+// record of what install laid stays, without which uninstall could not take it away. It
 // needs an engine that has ended, and, without giveUp, a job of which nothing can be undone. Where it was cut off, the next call goes on.
 func WipeAll(dir string, giveUp bool) (err error) {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
@@ -43,15 +44,17 @@ func WipeAll(dir string, giveUp bool) (err error) {
 		}
 		defer lock.Close()
 	}
-	if err := host.WriteFileAtomic(filepath.Join(dir, wipeMark), []byte("touchdown wipe\n"), 0o600); err != nil {
-		return fmt.Errorf("noting that all is wiped: %w", err)
+	if !WipeBegun(dir) { // a full disk takes no second one
+		if err := host.WriteFileAtomic(filepath.Join(dir, wipeMark), []byte("touchdown wipe\n"), 0o600); err != nil {
+			return fmt.Errorf("noting that all is wiped: %w", err)
+		}
 	}
 	for _, name := range []string{"secrets", "saved", filepath.Base(layout.Media), filepath.Base(layout.Outbox), filepath.Base(layout.ReportKey), filepath.Base(layout.ClusterBackup)} {
 		if err := wipeTree(filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
-	if err := emptyFolder(dir, wipeMark, "lock"); err != nil {
+	if err := emptyFolder(dir, wipeMark, "lock", filepath.Base(layout.Installed)); err != nil {
 		return err
 	}
 	for _, name := range []string{"lock", wipeMark} { // the mark last: what is left has no records

@@ -1,12 +1,14 @@
 package engine
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"touchdown/backend/problem"
+	"touchdown/steps/session"
 )
 
 // fullFolder is a state folder with all kinds of things in it.
@@ -108,4 +110,18 @@ func TestALiveEngineIsNotWiped(t *testing.T) {
 		}
 		must(t, lock.Close())
 	}
+}
+
+// TestNoWorkBeginsInAWipe: a wipe that has not ended would take the originals of a job that began in the meantime.
+func TestNoWorkBeginsInAWipe(t *testing.T) {
+	r := newRig(t, newWorld())
+	pen := take(t, r)
+	v := r.fill(t, r, pen)
+	must(t, os.WriteFile(filepath.Join(r.store.dir, wipeMark), nil, 0o600))
+	start := session.Action{Verb: session.Start, Fingerprint: v.Review.Fingerprint}
+	if err := r.Do(t.Context(), pen, start); !errors.Is(err, session.ErrState) {
+		t.Errorf("started: %v", err)
+	}
+	must(t, os.Remove(filepath.Join(r.store.dir, wipeMark)))
+	must(t, r.Do(t.Context(), pen, start))
 }
