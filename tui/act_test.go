@@ -9,6 +9,7 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend/problem"
+	"touchdown/steps"
 	"touchdown/steps/chosen"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
@@ -98,6 +99,63 @@ func TestActNeedsThePen(t *testing.T) {
 	b.press("c", "c", "a", "down", "a", "enter", "a")
 	b.shows("Network port")
 	b.asked()
+}
+
+// TestButtonsOwnTheirKeys: no two buttons of a page have one key, in any language, and "a" does what the field says that was in focus last;
+// the other one is reached by Tab and Enter.
+func TestButtonsOwnTheirKeys(t *testing.T) {
+	const medium, port = "medium.volume", "spec.network.interface"
+	for _, language := range Languages() {
+		t.Run(language, func(t *testing.T) {
+			t.Cleanup(func() { here.Store(nil) })
+			b := newBenchIn(t, language, 80, 24, []func(*view.Snapshot){withStickAndPorts, func(s *view.Snapshot) {
+				step := at(s, "network-settings")
+				step.Fields = append([]view.Field{{
+					Path: medium, Kind: steps.Pick, Label: message.Data("Medium"), Help: message.Data("Choose one."), Visible: true, Value: "sdb1",
+					Choices: []steps.Choice{{Value: "sdb1", Label: message.Data("sdb1")}},
+					Act:     &steps.Act{Label: message.Data("Take it"), Doing: message.Data("it is read")},
+				}}, step.Fields...)
+			}})
+			for _, stage := range b.app.snap.Stages {
+				b.app.goTo(stage.ID)
+				b.app.followJob()
+				f, ok := b.app.page.(*form)
+				if !ok {
+					continue
+				}
+				for _, v := range f.fields() {
+					f.focus(v.Path)
+					f.focus("")
+					owner := map[string]string{}
+					for _, one := range f.buttons() {
+						for _, name := range one.key.Keys() {
+							if other, ok := owner[name]; ok {
+								t.Errorf("%s: %q is the key of %q and of %q", stage.ID, name, other, one.label)
+							}
+							owner[name] = one.label
+						}
+					}
+				}
+			}
+			b.app.goTo("network")
+			b.app.followJob()
+			f := b.app.page.(*form)
+			for _, path := range []string{port, medium} {
+				f.focus(path)
+				f.focus("")
+				b.press("a")
+				if f.aside.path != path {
+					t.Errorf("after %s, a does something for %q", path, f.aside.path)
+				}
+				f.aside = aside{}
+			}
+			f.row.at = slices.IndexFunc(f.buttons(), func(b button) bool { return b.label == "Take it" }) + 1
+			b.press("enter")
+			if f.aside.path != port {
+				t.Errorf("the button without a key does something for %q", f.aside.path)
+			}
+		})
+	}
 }
 
 // TestActPlain: a line terminal names the choice and waits.

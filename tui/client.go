@@ -30,6 +30,7 @@ type client struct {
 	beat  int            // counts answers, for the heartbeat
 	held  bool           // this console has the pen
 	flash string         // one sentence above the keys, until the next key
+	other string         // the last flash that says that another console has control
 	by    string         // who waived a check here last
 
 	unrecorded string // the last flash that has what a person typed or chose
@@ -46,6 +47,9 @@ func (c *client) absorb(s snapshot) tea.Cmd {
 	}
 	c.snap, c.got = s.snap, c.clock()
 	c.beat++
+	if s.snap.Pen.Holder == "" && c.flash == c.other {
+		c.flash = "" // the header says that nobody has it
+	}
 	switch holder := s.snap.Pen.Holder; {
 	case !c.held || holder == c.name:
 	case holder == "" && c.locked(): // not until someone typed the PIN
@@ -53,7 +57,8 @@ func (c *client) absorb(s snapshot) tea.Cmd {
 		return c.link.take(false) // the engine was started again; nobody else wanted it
 	default:
 		c.held = false
-		c.flash = t("pen.lost", holder)
+		c.other = t("pen.lost", holder)
+		c.flash = c.other
 	}
 	return nil
 }
@@ -81,7 +86,8 @@ func (c *client) explain(err error) string {
 	case errors.Is(err, session.ErrNoPen), errors.Is(err, session.ErrPenHeld):
 		c.held = false
 		if c.snap != nil && c.snap.Pen.Holder != "" && c.snap.Pen.Holder != c.name {
-			return t("pen.held", c.snap.Pen.Holder)
+			c.other = t("pen.held", c.snap.Pen.Holder)
+			return c.other
 		}
 		return t("pen.none")
 	case errors.Is(err, session.ErrNoEngine):

@@ -18,6 +18,7 @@ type form struct {
 	stage   string
 	path    string // of the field in focus; "" on the buttons
 	filed   string // of the field that was in focus last among those that take a file
+	acted   string // of the field that was in focus last among those that the machine can do something for
 	row     row
 	entry   entry
 	leaving bool // go on when everything on its way to the engine was taken
@@ -95,6 +96,9 @@ func (f *form) focus(path string) {
 	}
 	if v.Files {
 		f.filed = path
+	}
+	if v.Act != nil {
+		f.acted = path
 	}
 	ed := editorOf(v)
 	if draft, ok := f.drafts[path]; ok && !isPasted(v.Kind) {

@@ -202,23 +202,30 @@ func (f *form) buttons() []button {
 	if f.held {
 		list = append(list, button{key: k.restorePage, label: t("button.restorePage"), do: f.restorePage})
 	}
+	acts := func(v view.Field) bool { return f.canAct(v, f.value(v)) }
+	lettered, _ := latest(f.fields(), f.acted, acts)
 	for _, v := range f.fields() {
-		if value := f.value(v); f.canAct(v, value) {
-			list = append(list, button{key: f.actKey(v), label: show(v.Act.Label), do: func() (screen, tea.Cmd) { return f, f.act(v, value) }})
+		if !acts(v) {
+			continue
 		}
+		b := button{label: show(v.Act.Label), do: func() (screen, tea.Cmd) { return f, f.act(v, f.value(v)) }}
+		if v.Path == lettered.Path { // one letter does one thing; the others are reached by Tab and Enter
+			b.key = f.actKey(v)
+		}
+		list = append(list, b)
 	}
-	if v, ok := takesFile(f.fields(), f.filed); ok && f.held {
+	if v, ok := latest(f.fields(), f.filed, func(v view.Field) bool { return v.Files }); ok && f.held {
 		list = append(list, button{key: k.files, label: t("button.files"), do: func() (screen, tea.Cmd) { return newFileList(f, v) }})
 	}
 	list = append(list, button{key: k.again, label: t("button.again"), do: func() (screen, tea.Cmd) { return f, d.lookAgain() }})
 	return append(list, common(d, f)...)
 }
 
-// takesFile is the field that the button for files is about: of those that take one, the last that was in focus, or else the first.
-// The list of the files names it. The button is there wherever the focus is, so that no button moves.
-func takesFile(list []view.Field, last string) (found view.Field, ok bool) {
+// latest is the field that a key of the buttons is about: of those that fit, the last that was in focus, or else the first. Which buttons
+// there are does not depend on the focus, so that none goes away under a person's hand; the list of the files names its field.
+func latest(list []view.Field, last string, fits func(view.Field) bool) (found view.Field, ok bool) {
 	for _, v := range list {
-		if v.Files && (!ok || v.Path == last) {
+		if fits(v) && (!ok || v.Path == last) {
 			found, ok = v, true
 		}
 	}

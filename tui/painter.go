@@ -40,9 +40,12 @@ func newPainter(out io.Writer, ascii bool, baud int) *painter {
 	return &painter{out: out, ascii: ascii, baud: baud, wake: make(chan struct{}, 1), cursor: cursor{spot: spot{x: -1}}, wiped: -1}
 }
 
-// show asks for f; a frame that was not painted yet is forgotten.
+// show asks for f; a frame that was not painted yet is forgotten, but not that it had to come whole: its rows are not on the screen.
 func (p *painter) show(f frame) {
 	p.mu.Lock()
+	if p.next != nil && p.next.late == nil {
+		f.late = nil
+	}
 	p.next = &f
 	p.mu.Unlock()
 	select {

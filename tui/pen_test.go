@@ -70,6 +70,39 @@ func TestAnotherWasFaster(t *testing.T) {
 	b.shows("Base domain")
 }
 
+// TestControlOfAnotherEnds: what says that another console has control goes when that gives it up, and no other sentence does.
+func TestControlOfAnotherEnds(t *testing.T) {
+	for _, c := range []struct {
+		name, says string
+		begin      func(*bench)
+	}{
+		{"taken", "tty1 took control.", func(*bench) {}},
+		{"refused", "tty1 has control. Press Ctrl-G to take it.", func(b *bench) { b.press("ctrl+g") }},
+		{"another sentence", "Read-only. Press Ctrl-G to take control.", func(b *bench) { b.press("c", "'x") }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := fresh(t)
+			b.app.held = c.name == "taken"
+			if _, err := b.fake.TakePen(t.Context(), "tty1", false); err != nil {
+				t.Fatal(err)
+			}
+			if c.name != "refused" { // who asks does not know it yet
+				b.refresh()
+			}
+			c.begin(b)
+			b.shows(c.says)
+			b.refresh()
+			b.shows(c.says) // while it is so
+			b.fake.change(func(s *view.Snapshot) { s.Pen = view.Pen{} })
+			b.refresh()
+			b.shows("nobody has control: Ctrl-G takes it")
+			if stays := strings.Contains(b.screen(), c.says); stays != (c.name == "another sentence") {
+				t.Errorf("%q stays: %v\n%s", c.says, stays, b.screen())
+			}
+		})
+	}
+}
+
 // TestOwnControlOfBefore: a console that was restarted is not told that it has to take control from itself.
 func TestOwnControlOfBefore(t *testing.T) {
 	b := fresh(t)

@@ -158,4 +158,11 @@ func TestLateRows(t *testing.T) {
 	if got := paint(1, nil, "ONE", "TEN"); !strings.Contains(got, "TEN") || p.owed != nil {
 		t.Errorf("a page that comes whole: %q, owed %v", got, p.owed)
 	}
+	p.show(frame{page: page{lines: []string{"new", "its help"}}, w: 10, h: 3, wipe: 1, ascii: true}) // replaced before it is painted
+	if got := paint(1, []int{1}, "new", "other"); !strings.Contains(got, "new") || !strings.Contains(got, "other") || p.owed != nil {
+		t.Errorf("the second picture of a page that comes whole: %q, owed %v", got, p.owed)
+	}
+	if got := paint(1, []int{1}, "NEW", "third"); strings.Contains(got, "third") || p.owed == nil {
+		t.Errorf("the picture after those: %q, owed %v", got, p.owed)
+	}
 }
