@@ -194,7 +194,7 @@ func inspect(ctx context.Context, a *asker, o Options) *Inventory {
 func (i *Inventory) parts(a *asker) []section {
 	m := a.m
 	return []section{
-		{"hostname", func() error { return i.readHostname(m) }},
+		{"hostname", func() (err error) { i.Hostname, err = hostname(m); return err }},
 		{"chassis", func() error { return i.readChassis(m) }},
 		{"board", func() error { return i.readBoard(m) }},
 		{"modules", func() error { return i.readModules(m) }},
@@ -209,11 +209,12 @@ func (i *Inventory) parts(a *asker) []section {
 	}
 }
 
-func (i *Inventory) readHostname(m *host.Machine) (err error) {
-	if i.Hostname, err = m.Hostname(); err != nil {
-		return fmt.Errorf("reading the host name: %w", err)
+func hostname(m *host.Machine) (string, error) {
+	name, err := m.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("reading the host name: %w", err)
 	}
-	return nil
+	return name, nil
 }
 
 // safely turns a panic into an error: what the firmware wrote is read by libraries of others.
