@@ -66,7 +66,7 @@ func ReadInstalled(file func(path string) []byte) (*envelope.Document, []byte, e
 // DamagedInstalled is the problem of an installation medium with a site config that no node could use.
 func DamagedInstalled(err error) error {
 	return &problem.Problem{
-		Code: "LVE-SITE", Summary: message.T("The site config in the image is damaged, and the node could not use it."),
+		Code: "LVE-STE", Summary: message.T("The site config in the image is damaged, and the node could not use it."),
 		Fix: message.T("Make the image again with touchdown iso embed --site."), Err: err,
 	}
 }

@@ -149,7 +149,7 @@ func TestReadInstalled(t *testing.T) {
 				}
 				return files[name]
 			}
-			if got, _, err := media.ReadInstalled(spoilt); problem.From(err).Code != "LVE-SITE" || got != nil {
+			if got, _, err := media.ReadInstalled(spoilt); problem.From(err).Code != "LVE-STE" || got != nil {
 				t.Errorf("%s, %s: %+v, %v", path, what, got, err)
 			}
 		}

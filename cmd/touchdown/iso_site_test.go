@@ -237,8 +237,8 @@ func TestADamagedSiteConfigIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.put("live.ign", string(config))
-	m.ends(exitFailed, "LVE-SITE", "embed", m.in("live.iso"), "--in-place", "--ignition", m.in("live.ign"))
-	m.ends(exitFailed, "LVE-SITE", "show", m.in("live.iso"))
+	m.ends(exitFailed, "LVE-STE", "embed", m.in("live.iso"), "--in-place", "--ignition", m.in("live.ign"))
+	m.ends(exitFailed, "LVE-STE", "show", m.in("live.iso"))
 }
 
 // TestXorrisoReadsTheSiteConfigsArchive: in an image that another program made, that program finds the area, and gzip unpacks it.
