@@ -83,7 +83,7 @@ func (s *siteLogin) Run(ctx context.Context, node *backend.Node, report Report) 
 	return nil
 }
 
-// Give makes what the people of the site are given; last is what they were given before, nil when nobody knows it any more. What is
+// Give makes what the people of the site are given; last is what they were given before, nil when it is not known any more. What is
 // still good stays: whoever asks twice reads the same password twice. What was given before an error is returned with it.
 func (s *siteLogin) Give(ctx context.Context, node *backend.Node, report Report, ask handout.Ask, last *handout.LogIn) (*handout.LogIn, error) {
 	if ask.Password && !s.Site.Spec.Credentials.Show {

@@ -48,7 +48,7 @@ func withStickAndPorts(s *view.Snapshot) {
 }
 
 // TestTabIsCheap goes through each field and button of each page, there and back: the focus moves for a few bytes, no row moves, and what is
-// said of the field comes afterwards, into rows of its own or not at all.
+// said of the field comes afterwards, into rows that are kept free for it or not at all.
 func TestTabIsCheap(t *testing.T) {
 	b := newBench(t, 80, 24, withStickAndPorts)
 	for _, stage := range b.app.snap.Stages {

@@ -60,7 +60,7 @@ func atRest(pid int, pause, limit time.Duration) (used, error) {
 	return least, err
 }
 
-// fromDisk is a copy of a program that is not in the page cache, as it is when a machine has started. A file that was just written lies
+// fromDisk is a copy of a program that is not in the page cache, as after a boot. A file that was just written lies
 // there in pieces of 2 MiB on some file systems, and the kernel counts the whole of each piece to whoever touches a byte of it: 18 MiB more
 // for a console. Where the folder is no disk, the copy is as the program was.
 func fromDisk(program, dir string) (string, error) {
