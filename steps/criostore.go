@@ -50,7 +50,7 @@ func nameStore(ctx context.Context, node *backend.Node, report Report) error {
 	}
 	report.Check(check.Check{
 		ID: "images-conf", Title: message.T("CRI-O's list of stores"), Status: check.Warn, Observed: message.T("edited by hand; the image store was put back"),
-		Expected: message.T("as the cluster lays it"), Source: message.Data(file),
+		Expected: message.T("as the cluster writes it"), Source: message.Data(file),
 		Fix: message.T("Put what else was edited into a MachineConfig: the cluster does not change a node whose managed files were edited."),
 	})
 	if _, err := node.Host.Run(ctx, "systemctl", "restart", "crio.service"); err != nil {

@@ -25,7 +25,7 @@ func missing(s images.Seeded) check.Check {
 	}
 	if n := len(s.Missing); n > 0 {
 		c.Status, c.Observed = check.Warn, message.F("%d missing", n)
-		c.Fix = message.T("Bring the registry within reach and retry; without it these workloads will not start.")
+		c.Fix = message.T("Make the registry reachable and retry; without it these workloads will not start.")
 		if critical > 0 {
 			c.Status, c.Observed = check.Fail, message.F("%d missing, %d of them needed to boot", n, critical)
 		}

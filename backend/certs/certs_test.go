@@ -105,7 +105,7 @@ func TestCheck(t *testing.T) {
 		"good":                  {good, []string{"api.x.example"}, "", 0},
 		"good wildcard":         {good, []string{"*.apps.x.example"}, "", 0},
 		"wildcard not covered":  {good, []string{"*.apps.y.example"}, "CERT-SAN", 0},
-		"single is no wildcard": {year("console.apps.x.example"), []string{"*.apps.x.example"}, "CERT-SAN", 0},
+		"single is not a wildcard": {year("console.apps.x.example"), []string{"*.apps.x.example"}, "CERT-SAN", 0},
 		"other name":            {good, []string{"api.y.example"}, "CERT-SAN", 0},
 		"expired":               {signer.leaf(t, now.Add(-2*time.Hour), now.Add(-time.Hour), "api.x.example"), []string{"api.x.example"}, "CERT-AGE", 0},
 		"not yet":               {signer.leaf(t, now.Add(time.Hour), now.Add(2*time.Hour), "api.x.example"), []string{"api.x.example"}, "CERT-AGE", 0},

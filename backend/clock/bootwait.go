@@ -34,7 +34,7 @@ func BootWaits(ctx context.Context, m *host.Machine) (bool, error) {
 	return state["LoadState"] == "loaded" && slices.Contains(strings.Fields(state["WantedBy"]), dependencies), nil
 }
 
-// BootWait switches that wait on or off. Switched off it also ends the wait of this boot, and a boot that waited in vain is no failed
+// BootWait switches that wait on or off. Switched off it also ends the wait of this boot, and a boot that waited in vain is not a failed
 // unit any more: nothing is left of it that anyone has to look into.
 func BootWait(ctx context.Context, m *host.Machine, on bool) error {
 	var err error

@@ -108,7 +108,7 @@ func Add(ctx context.Context, m *host.Machine, z Zone, domain string) (changed b
 	if host.Managed(m, own) {
 		return false, &problem.Problem{
 			Code:    "DNS-HELD",
-			Summary: message.F("The cluster itself lays the file %s on this node.", own),
+			Summary: message.F("The cluster itself writes the file %s on this node.", own),
 			Fix:     message.T("Remove the MachineConfig that does, or change the names in it."),
 		}
 	}

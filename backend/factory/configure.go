@@ -235,7 +235,7 @@ func WaitConfigured(ctx context.Context, c *kube.Cluster, with []Manifest, befor
 	return kube.RollOut{
 		Wait: kube.Wait{
 			What: message.T("the node's new configuration"), Limit: 40 * time.Minute, Usual: 10 * time.Minute, Code: "FAC-MCP",
-			Fix: message.T("Look at the machine-config operator; when its pool is well again, run the same command once more."),
+			Fix: message.T("Look at the machine-config operator; when its pool is healthy again, run the same command once more."),
 		},
 		Pool: layout.Pool, Before: before,
 		Lacks: func(_ context.Context, p *machinev1.MachineConfigPool) (message.Text, error) {

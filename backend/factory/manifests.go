@@ -167,7 +167,7 @@ func dataURL(source string) ([]byte, error) {
 	rest, ok := strings.CutPrefix(source, "data:")
 	kind, body, found := strings.Cut(rest, ",")
 	if !ok || !found {
-		return nil, fmt.Errorf("%.20q is no data URL", source)
+		return nil, fmt.Errorf("%.20q is not data URL", source)
 	}
 	if strings.HasSuffix(kind, ";base64") {
 		b, err := base64.StdEncoding.DecodeString(body)

@@ -137,8 +137,8 @@ func (h *ManualInstall) due(files []File, record laid) ([]File, error) {
 			due = append(due, f)
 		default:
 			return nil, &problem.Problem{
-				Code: "HND-ELSE", Summary: message.F("%s is there already, and not as Touchdown lays it.", f.Path),
-				Fix: message.T("Look whose it is; move it away, and run the same command again."),
+				Code: "HND-ELSE", Summary: message.F("%s is there already, and it is not the file that Touchdown writes.", f.Path),
+				Fix: message.T("Find out whose it is; move it away, and run the same command again."),
 			}
 		}
 	}
@@ -260,7 +260,7 @@ func (h *ManualInstall) record() (laid, error) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, &problem.Problem{
 			Code: "HND-RCRD", Summary: message.F("%s cannot be read, and it is the only record of what was installed.", layout.Installed),
-			Fix: message.T("Move it away; `touchdown install` then takes what is as it shall be for someone else's."), Err: err,
+			Fix: message.T("Move it away; `touchdown install` then takes the files that it finds for someone else's."), Err: err,
 		}
 	}
 	return r, nil

@@ -46,7 +46,7 @@ func (r Rehearsal) advice() message.Text {
 		all = append(all, message.F("Name the image of %s by its digest in the CatalogSource.", strings.Join(r.Tagged, ", ")))
 	}
 	if others {
-		all = append(all, message.T("Bring the registry within reach and run `touchdown images seed`."))
+		all = append(all, message.T("Make the registry reachable, then run `touchdown images seed`."))
 	}
 	return message.Join(append(all, message.T("Then rehearse again.")), " ")
 }

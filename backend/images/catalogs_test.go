@@ -23,7 +23,7 @@ func TestCatalogSourcesGetTheirOwnAdvice(t *testing.T) {
 	}
 	api.Put(pods+"plant/pods/app", `{"metadata":{"name":"app","namespace":"plant"},"status":`+notReady+`}`)
 	w := Watching{Kube: c, Now: time.Now, Limit: time.Nanosecond}
-	const market, digest, registry = "Switch the default catalog sources off with `touchdown factory bake`", "image of openshift-marketplace/mine by its digest", "within reach"
+	const market, digest, registry = "Switch the default catalog sources off with `touchdown factory bake`", "image of openshift-marketplace/mine by its digest", "reachable"
 	for name, test := range map[string]struct {
 		before []string
 		want   []string

@@ -94,7 +94,7 @@ func whole(r *wanted.Result) error {
 	}
 	u := r.Unread[0]
 	return &problem.Problem{
-		Code: "CTR-UNRD", Summary: message.F("It is not known in full what the node needs: %s: %s", u.Source, u.Reason),
+		Code: "CTR-UNRD", Summary: message.F("What the node needs is not known in full: %s: %s", u.Source, u.Reason),
 		Fix: message.T("Fix that, then retry; nothing was removed. `touchdown images list` names all that could not be read."),
 	}
 }

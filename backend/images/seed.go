@@ -189,7 +189,7 @@ func (s Seeding) place(ctx context.Context) error {
 	if _, err := s.Host.Run(ctx, "systemctl", "start", mountUnit); err != nil {
 		return &problem.Problem{
 			Code: "CTR-PLCE", Summary: message.F("The image store cannot be brought to its place, %s.", Mount),
-			Fix: message.F("Bake the node first (touchdown factory bake): that lays the unit %s.", mountUnit), Err: err,
+			Fix: message.F("Bake the node first (touchdown factory bake): that adds the unit %s.", mountUnit), Err: err,
 		}
 	}
 	if !mounted(s.Host) {

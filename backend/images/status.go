@@ -134,7 +134,7 @@ func (s Status) Checks() []check.Check {
 	switch {
 	case len(s.Damage) > 0:
 		whole.Status, whole.Observed = check.Fail, s.wrong()
-		whole.Fix = message.T("Bring a registry within reach and run `touchdown images verify`.")
+		whole.Fix = message.T("Make a registry reachable, then run `touchdown images verify`.")
 		whole.Evidence = slices.Concat(s.Damage, s.Unrepaired, s.Repaired)
 	case len(s.Repaired) > 0:
 		whole.Status, whole.Observed = check.Warn, message.F("%s repaired", message.N(len(s.Repaired), "%d damage was", "%d damages were"))

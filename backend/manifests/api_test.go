@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestRefusals: what no repeat cures, and what is no judgement, in the words of the API server.
+// TestRefusals: what no repeat cures, and what is not a judgement, in the words of the API server.
 func TestRefusals(t *testing.T) {
 	held409 := apierrors.NewApplyConflict([]metav1.StatusCause{
 		{Type: metav1.CauseTypeFieldManagerConflict, Field: ".data.a", Message: `conflict with "helm"`}, {Type: "Other", Field: ".x"},

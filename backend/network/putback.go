@@ -142,7 +142,7 @@ func (o *originals) desired(now *Current) []byte {
 
 // bridge sees to it that br-ex comes up all the way where it was up: after a roll-back it can have its lease and hang in its
 // activation for ever, without the internal address that the dispatcher gives it at the end. A br-ex that stays down for
-// want of a cable or a lease is no failure of putting back: the settings are the old ones.
+// want of a cable or a lease is not a failure of putting back: the settings are the old ones.
 func (b puttingBack) bridge(ctx context.Context) error {
 	boot, err := b.host.BootID()
 	if err != nil {

@@ -213,9 +213,9 @@ func TestDiff(t *testing.T) {
 		lines = append(lines, change.String())
 	}
 	want := `Worse: the check hw-cpu of hardware (Processor threads (vCPU)) was pass: 16 threads on 8 cores, Xeon D` + "\u2011" + `2183IT, is now fail: 16 threads on 8 cores, Xeon D` + "\u2011" + `2183IT
-Gone: the check hw-rtc of health (Hardware clock): skip: not looked at: no such file
+Gone: the check hw-rtc of health (Hardware clock): skip: not checked: no such file
 Gone: a name server: 192.0.2.53
-Gone: a warning: The certificate of console.example could not be looked at.
+Gone: a warning: The certificate of console.example could not be checked.
 New: the check gateway of network (Gateway): pass
 New: a name server: 192.0.2.54
 Better: the check operators-optional of health (Services that need the Internet (ClusterOperators)) was warn: `

@@ -56,7 +56,7 @@ and bytes (of the layers that no image which stays has).`,
 func (c imageCommands) runPrune(cmd *cobra.Command, f pruning) error {
 	if !f.yes && !f.dry && terminal(cmd) == nil {
 		return usage(&problem.Problem{
-			Code: "CTR-ASK", Summary: message.T("Nobody can be asked here: this is no terminal."),
+			Code: "CTR-ASK", Summary: message.T("Nobody can be asked here: this is not a terminal."),
 			Fix: message.T("Look with --dry-run, then remove with --yes."),
 		})
 	}

@@ -203,7 +203,7 @@ func (u *updating) keys() (keys update.Keys, err error) {
 	return keys, nil
 }
 
-// rests refuses while work is under way. An engine that does not answer is no obstacle: another program may be what it needs.
+// rests refuses while work is under way. An engine that does not answer is not an obstacle: another program may be what it needs.
 func (u *updating) rests(ctx context.Context) error {
 	s, err := u.client().Snapshot(ctx)
 	if err != nil {

@@ -32,7 +32,7 @@ type draft struct {
 	found   map[string]found // values as first found or loaded, to go back to
 	offers  map[string][]steps.Choice
 	volumes []chosen.Volume   // whose files a person chooses from
-	beside  map[string]string // values of fields that are no part of the site config; they are kept nowhere else
+	beside  map[string]string // values of fields that are not part of the site config; they are kept nowhere else
 	review  *review           // nil when an answer changed since
 
 	together map[string]message.Text // what the answers say of each other, by path; nil when one changed since

@@ -81,7 +81,7 @@ func forgetSources(s *store, paths []string) error {
 	var sources map[string]string
 	data, err := readKept(s.path("sources.json"))
 	if err == nil {
-		_ = json.Unmarshal(data, &sources) // a text that is no JSON names no source
+		_ = json.Unmarshal(data, &sources) // a text that is not JSON names no source
 	}
 	had := len(sources)
 	maps.DeleteFunc(sources, func(path, _ string) bool { return slices.Contains(paths, path) })

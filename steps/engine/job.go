@@ -165,7 +165,7 @@ func (j *job) applyJob(e event.Event) {
 		j.begin(e)
 	case event.Done:
 		j.state, j.current, j.handedOver, j.landedBefore = view.IsDone, "", e.Job != nil && e.Job.HandedOver, true
-		if !j.handedOver || j.ended.IsZero() { // accepting the hand-over is no work
+		if !j.handedOver || j.ended.IsZero() { // accepting the hand-over is not work
 			j.ended = e.Time
 		}
 	case event.Undoing:

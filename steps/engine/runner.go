@@ -23,7 +23,7 @@ import (
 const maxStarts = 10
 
 // maxBoots is how often a step may ask for a reboot without getting further: a fourth boot would be a loop,
-// and nobody within reach could break it.
+// and nobody is there to break it.
 const maxBoots = 3
 
 // errCancelled is the cause with which a person stops the work.

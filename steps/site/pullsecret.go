@@ -60,7 +60,7 @@ func noPullSecret(s string) *Error {
 	}
 	var auths map[string]json.RawMessage
 	if json.Unmarshal(raw, &auths) != nil {
-		return fault(message.T(`write {"auths":{"REGISTRY":{"auth":"..."}}}`), message.T("has auths that are no group of registries"))
+		return fault(message.T(`write {"auths":{"REGISTRY":{"auth":"..."}}}`), message.T("has auths that are not a group of registries"))
 	}
 	return fault(message.T("download the pull secret again"), message.T("has no registry in its auths"))
 }

@@ -134,7 +134,7 @@ func TestValidate(t *testing.T) {
 		},
 		{
 			"no authority", apps(good("*.apps.a.b"), other.pem), "",
-			"spec.ingressCert.ca: holds a certificate that is no authority, number 1; give the certificate of the authority\n" +
+			"spec.ingressCert.ca: holds a certificate that is not an authority, number 1; give the certificate of the authority\n" +
 				"spec.ingressCert.ca: did not sign spec.ingressCert.cert; give the root that signed the certificate",
 		},
 		{

@@ -158,7 +158,7 @@ func named(e ast.Expr, assigned map[string][]ast.Expr, depth int) (paths []strin
 			paths = append(paths, named(value, assigned, depth+1)...)
 		}
 	case *ast.BinaryExpr:
-		paths = named(e.X, assigned, depth) // "x" + "/y" is no path from the root
+		paths = named(e.X, assigned, depth) // "x" + "/y" is not a path from the root
 	case *ast.ParenExpr:
 		paths = named(e.X, assigned, depth)
 	case *ast.CallExpr:

@@ -58,10 +58,10 @@ func memoryErrors(m *host.Machine) counters {
 }
 
 // portCounts are what a port of a network card counts of broken frames (the kernel's ABI/testing/sysfs-class-net-statistics). Frames
-// that are only dropped are no fault of the hardware.
+// that are only dropped are not a fault of the hardware.
 var portCounts = []string{"rx_errors", "tx_errors", "rx_crc_errors", "rx_frame_errors", "tx_carrier_errors"}
 
-// portErrors are those of each physical port, or with linked of each one that has a link: a cable that is plugged in later is no fault.
+// portErrors are those of each physical port, or with linked of each one that has a link: a cable that is plugged in later is not a fault.
 func portErrors(m *host.Machine, linked bool) counters {
 	c := counters{}
 	for _, dir := range glob(m, "/sys/class/net/*") {

@@ -97,7 +97,7 @@ func Load(nameOrFile string) (*Sheet, error) {
 	}
 	defer func() { _ = file.Close() }()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, unreadable(nameOrFile, errors.Join(err, errors.New("it is no regular file")))
+		return nil, unreadable(nameOrFile, errors.Join(err, errors.New("it is not a regular file")))
 	}
 	data, err := io.ReadAll(io.LimitReader(file, maxBytes+1))
 	if err != nil {
@@ -148,7 +148,7 @@ func Parse(data []byte, name string) (*Sheet, error) {
 func decode(data []byte, into *Sheet) (err error) {
 	defer func() {
 		if recover() != nil {
-			err = errors.New("it is no YAML")
+			err = errors.New("it is not YAML")
 		}
 	}()
 	d := yaml.NewDecoder(bytes.NewReader(data))

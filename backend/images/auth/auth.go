@@ -107,7 +107,7 @@ func (l Logins) For(name string) (Login, bool) {
 func (l Logins) Mask(text string) string {
 	for _, login := range l.by {
 		for _, secret := range []string{login.Password, base64.StdEncoding.EncodeToString([]byte(login.User + ":" + login.Password))} {
-			if len(secret) >= 4 { // a shorter one would cut words in pieces and is no secret
+			if len(secret) >= 4 { // a shorter one would cut words in pieces and is not a secret
 				text = strings.ReplaceAll(text, secret, host.Masked)
 			}
 		}

@@ -113,7 +113,7 @@ func TestEmptyStoreIsValid(t *testing.T) {
 	}
 }
 
-// TestJournal: a torn last line is no record, and nothing is glued to it.
+// TestJournal: a torn last line is not a record, and nothing is glued to it.
 func TestJournal(t *testing.T) {
 	b := newBench(t, "xfs")
 	b.must(b.seeded.Switch(t.Context(), b.add(layerstore.Selection{}).N))

@@ -120,7 +120,7 @@ func (g *gathering) staticPod(m *host.Machine, path string, need Need) {
 		Spec     podSpec
 	}
 	if err := yaml.Unmarshal(b, &pod); err != nil || pod.Kind != "Pod" {
-		g.note("static-pods", message.F("%s is no pod.", path))
+		g.note("static-pods", message.F("%s is not a pod.", path))
 		return
 	}
 	if pod.Metadata.Namespace == "" {
