@@ -9,15 +9,15 @@ import (
 )
 
 var german = map[string]string{
-	"%d of %d operators are well":     "%d von %d Operatoren sind gesund",
-	"Port %d does not answer at %s.":  "An %[2]s antwortet Port %[1]d nicht.",
-	"the disk is full":                "die Platte ist voll",
-	"Stopped: %s.":                    "Angehalten: %s.",
-	"It took %.1f seconds.":           "Es dauerte %.1f Sekunden.",
-	"100 %% sure":                     "100 %% sicher",
-	"%d image":                        "%d Abbild",
+	"%d of %d operators are well":      "%d von %d Operatoren sind gesund",
+	"Port %d does not answer at %s.":   "An %[2]s antwortet Port %[1]d nicht.",
+	"the disk is full":                 "die Platte ist voll",
+	"Stopped: %s.":                     "Angehalten: %s.",
+	"It took %.1f seconds.":            "Es dauerte %.1f Sekunden.",
+	"100 %% sure":                      "100 %% sicher",
+	"%d image":                         "%d Abbild",
 	"a byte that is not text (0x%02x)": "ein Byte, das kein Text ist (0x%02x)",
-	"%d images":                       "%d Abbilder",
+	"%d images":                        "%d Abbilder",
 }
 
 func speak(t *testing.T) *Language {
