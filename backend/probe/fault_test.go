@@ -86,7 +86,7 @@ var faults = []fault{
 	},
 	{
 		name: "no DNS server there", typo: func(h *host, t *probe.Target) { t.DNS = h.net.NTP4 },
-		want: []string{"net-dns-1 fail no DNS server"},
+		want: []string{"net-dns-1 fail not a DNS server"},
 	},
 	{
 		name: "no DNS server typed", typo: func(_ *host, t *probe.Target) { t.DNS = nil }, kept: true,
@@ -105,7 +105,7 @@ var faults = []fault{
 			t.IPv4.Address = netip.PrefixFrom(h.net.Node4, 8)
 			t.DNS = []netip.Addr{nobody("198.51.101.53")}
 		},
-		want: []string{"net-gateway pass", "net-dns-1 fail Nobody on this network"},
+		want: []string{"net-gateway pass", "net-dns-1 fail No machine on this network"},
 	},
 	{
 		name: "address of another network", typo: func(_ *host, t *probe.Target) {
