@@ -75,8 +75,8 @@ func Return(ctx context.Context, m *host.Machine, n int) error {
 	return nil
 }
 
-// Retire removes the generation before the current one once a boot went well with the current one. It returns whether it did.
-func Retire(ctx context.Context, m *host.Machine, s Status) (bool, error) {
+// retire removes the generation before the current one once a boot went well with the current one. It returns whether it did.
+func retire(ctx context.Context, m *host.Machine, s Status) (bool, error) {
 	data, err := m.ReadFile(switchFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil

@@ -10,11 +10,11 @@ import (
 
 // catalogs are the catalog sources whose pods are among those that did not come back and never will without a registry: market are
 // the default ones, tagged are others.
-func (w Watching) catalogs(ctx context.Context, notReady []string) (market, tagged []string) {
+func (w watching) catalogs(ctx context.Context, notReady []string) (market, tagged []string) {
 	if len(notReady) == 0 {
 		return nil, nil
 	}
-	all, err := w.Kube.Within(rehearsalPoll * 5).CatalogSources(ctx)
+	all, err := w.kube.Within(rehearsalPoll * 5).CatalogSources(ctx)
 	if err != nil {
 		return nil, nil // the advice is poorer without it; what did not come back is known
 	}

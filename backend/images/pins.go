@@ -43,10 +43,10 @@ type crioConfig struct {
 	} `toml:"crio"`
 }
 
-// Pin lets the kubelet's garbage collection leave the named images alone. It adds to what others pin. CRI-O has pins since 1.28
+// pin lets the kubelet's garbage collection leave the named images alone. It adds to what others pin. CRI-O has pins since 1.28
 // (cri-o/cri-o pkg/config/config.go); the 1.27 of OpenShift 4.14 passes over the key. There garbage collection may remove images
 // of CRI-O's own store; the seeded store is read-only.
-func Pin(ctx context.Context, m *host.Machine, names []string) error {
+func pin(ctx context.Context, m *host.Machine, names []string) error {
 	all, err := pinnedByOthers(m)
 	if err != nil {
 		return err

@@ -217,7 +217,7 @@ func imagesStatus(m *host.Machine) (images.Status, error) {
 // imageChecks is what is known of the image store, with the rehearsal and the move of images into it.
 func imageChecks(m *host.Machine, status images.Status) []check.Check {
 	checks := status.Checks()
-	if r, err := images.LoadRehearsal(m); err == nil && r.Phase == images.Over {
+	if r, err := images.LoadRehearsal(m); err == nil && r.Over() {
 		checks = append(checks, r.Check())
 	}
 	if d, err := images.LoadMoved(m); err == nil {
