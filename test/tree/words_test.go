@@ -33,7 +33,8 @@ var isNo = regexp.MustCompile(`(?i)(\w+ )?\b(?:is|are|was|were) no (\w+)`)
 // afterNo are the words with which "is no" is good English.
 var afterNo = []string{"longer", "more", "use", "good", "matter", "reason", "worse", "harm", "bolder", "news", "word", "way"}
 
-var word = regexp.MustCompile(`[A-Za-z]+`)
+// word is one word, a part of a name too: "waitsAgain" has two.
+var word = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
 
 // TestPlainWords looks for banned words in every text of the tree: code, comments, screens, units and documents.
 func TestPlainWords(t *testing.T) {
