@@ -232,7 +232,7 @@ func TestPen(t *testing.T) {
 	b.shows("you have control")
 	b.press("up", "up", "down", "tab")
 	if !slices.Contains(b.fake.sets, "spec.baseDomain=half") {
-		t.Errorf("the draft was lost: %q", b.fake.sets)
+		t.Errorf("what was typed is lost: %q", b.fake.sets)
 	}
 }
 

@@ -83,7 +83,7 @@ var sentences = map[string]string{
 	"form.set":          "set, not shown",
 	"form.pasting":      "line %d, empty line ends",
 	"form.lines":        "%d lines",
-	"form.draft":        "not sent yet",
+	"form.unsent":       "not sent yet",
 	"form.optional":     "optional",
 	"form.required":     "needed",
 	"form.changed":      "typed, changed",
