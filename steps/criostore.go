@@ -11,13 +11,14 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/images"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/nodeconfig"
 )
 
 // nameStore puts the store back into a storage.conf that was edited by hand on the node: the cluster lays the file when its own
 // configuration changes, and not again. What else stands in the file stays.
 func nameStore(ctx context.Context, node *backend.Node, report Report) error {
-	const file = "/etc/containers/storage.conf"
+	const file = rhcos.Storage
 	conf, err := node.Host.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // the cluster lays it

@@ -16,6 +16,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/images"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/nodeconfig"
 	"touchdown/steps/site"
 )
@@ -173,7 +174,7 @@ func (s *Images) activate(ctx context.Context, node *backend.Node, report Report
 	if err := images.KeepPrimary(node.Host); err != nil {
 		return err
 	}
-	conf, err := node.Host.ReadFile("/etc/containers/storage.conf")
+	conf, err := node.Host.ReadFile(rhcos.Storage)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"touchdown/backend/csr"
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/nodeconfig"
 	"touchdown/backend/registry"
 	"touchdown/steps/site"
@@ -211,7 +212,7 @@ func (s *NodeConfig) want(ctx context.Context, node *backend.Node, c *kube.Clust
 		Files: s.bringers.files(),
 	}
 	// A node without the file has only what the cluster lays.
-	conf, _ := node.Host.ReadFile("/etc/chrony.conf")
+	conf, _ := node.Host.ReadFile(rhcos.Chrony)
 	w.Chrony = string(conf)
 	for _, ca := range p.RegistryCerts {
 		w.RegistryCAs = append(w.RegistryCAs, nodeconfig.RegistryCA{Host: ca.RegistryHostname, Port: ca.RegistryPort, PEM: ca.Certificate})

@@ -14,11 +14,12 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/message"
 )
 
 const (
-	pki         = "/var/lib/kubelet/pki"
+	pki         = rhcos.KubeletPKI
 	kubeletConf = "/etc/kubernetes/kubelet.conf"
 )
 

@@ -14,11 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 )
 
 const (
-	folder = "/etc/dnsmasq.d"
+	folder = rhcos.Dnsmasq
 	// own sorts behind the installer's single-node.conf; dnsmasq reads every file of the folder, and names of two files add up.
 	own     = folder + "/touchdown-site.conf"
 	service = "dnsmasq.service"

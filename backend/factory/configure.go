@@ -14,6 +14,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 )
 
@@ -200,9 +201,9 @@ func SetDisruptionPolicies(ctx context.Context, c *kube.Cluster, save kube.Save)
 		}
 		files, _ := policy["files"].([]any)
 		for _, p := range []struct{ path, service string }{
-			{"/etc/chrony.conf", "chronyd.service"},
-			{"/etc/dnsmasq.d", "dnsmasq.service"},
-			{"/etc/containers/storage.conf", "crio.service"},
+			{rhcos.Chrony, "chronyd.service"},
+			{rhcos.Dnsmasq, "dnsmasq.service"},
+			{rhcos.Storage, "crio.service"},
 		} {
 			files = restarting(files, p.path, p.service)
 		}

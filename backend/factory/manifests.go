@@ -15,6 +15,7 @@ import (
 
 	"touchdown/assets"
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 )
 
 // dnsmasqConfig is what the assisted installer calls its own; a cluster that has one keeps it.
@@ -150,12 +151,11 @@ func parseManifest(data []byte) (Manifest, error) {
 }
 
 func (m *Manifest) addUnit(u unit) {
-	const units = "/etc/systemd/system"
 	if u.Contents != "" {
-		m.Files = append(m.Files, File{path.Join(units, u.Name), 0o644, []byte(u.Contents)})
+		m.Files = append(m.Files, File{path.Join(rhcos.Units, u.Name), 0o644, []byte(u.Contents)})
 	}
 	for _, d := range u.Dropins {
-		m.Files = append(m.Files, File{path.Join(units, u.Name+".d", d.Name), 0o644, []byte(d.Contents)})
+		m.Files = append(m.Files, File{path.Join(rhcos.Units, u.Name+".d", d.Name), 0o644, []byte(d.Contents)})
 	}
 	if u.Enabled {
 		m.Units = append(m.Units, u.Name)

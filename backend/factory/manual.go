@@ -19,6 +19,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 )
 
@@ -81,7 +82,7 @@ func (h *ManualInstall) suited(files []File, through message.Text) error {
 			}
 		}
 	}
-	if !h.Host.Exists("/run/systemd/system") {
+	if !h.Host.Exists(rhcos.BootedBySystemd) {
 		return &problem.Problem{Code: "HND-SYSD", Summary: message.T("This machine is not run by systemd."), Fix: message.T("Start `touchdown engine` by hand, and `touchdown` in another terminal.")}
 	}
 	return nil
@@ -204,7 +205,7 @@ func (h *ManualInstall) start(ctx context.Context, units []string, changed bool)
 		errs = append(errs, do("reading       systemd reads its units", "systemctl", "daemon-reload"))
 	}
 	for _, u := range units {
-		if !h.Host.Exists("/etc/systemd/system/multi-user.target.wants/" + u) {
+		if !h.Host.Exists(rhcos.Units + "/multi-user.target.wants/" + u) {
 			errs = append(errs, do("enabled       "+u, "systemctl", "enable", "--quiet", u))
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/store"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 	"touchdown/backend/progress"
 )
@@ -205,7 +206,7 @@ func mounted(m *host.Machine) bool {
 
 // named tells whether storage.conf names the store.
 func named(m *host.Machine) bool {
-	data, err := m.ReadFile("/etc/containers/storage.conf")
+	data, err := m.ReadFile(rhcos.Storage)
 	if err != nil {
 		return false
 	}

@@ -14,12 +14,13 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 )
 
 // crioDropIns is the folder that CRI-O reads behind crio.conf, in the order of the names; the last one to set a key wins.
 // No MachineConfig lays our two files, so they are written here.
-const crioDropIns = "/etc/crio/crio.conf.d"
+const crioDropIns = rhcos.CrioDropIns
 
 const (
 	pinsFile   = crioDropIns + "/60-touchdown-pins.conf"
@@ -88,7 +89,7 @@ func pinnedByOthers(m *host.Machine) ([]string, error) {
 	}
 	slices.Sort(files)
 	var pinned []string
-	for _, file := range append([]string{"/etc/crio/crio.conf"}, files...) {
+	for _, file := range append([]string{rhcos.Crio}, files...) {
 		if file == pinsFile {
 			continue
 		}

@@ -15,6 +15,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/images/layerstore"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 )
 
@@ -30,7 +31,7 @@ const emptyPrimary = "/var/lib/containers/touchdown-rehearsal"
 
 // blockFile lets CRI-O and podman themselves refuse every registry, at once and with a clear word, instead of waiting for
 // packets that are dropped. It sorts behind what others lay, so that its entries win.
-const blockFile = "/etc/containers/registries.conf.d/zz-touchdown-rehearsal.conf"
+const blockFile = rhcos.RegistriesDropIns + "/zz-touchdown-rehearsal.conf"
 
 var rehearsalFile = state("rehearsal.json")
 
@@ -211,11 +212,11 @@ func registries(m *host.Machine, needs []Need) ([]string, error) {
 			all = append(all, name)
 		}
 	}
-	files, err := m.Glob("/etc/containers/registries.conf.d/*.conf")
+	files, err := m.Glob(rhcos.RegistriesDropIns + "/*.conf")
 	if err != nil {
 		return nil, fmt.Errorf("listing the registries: %w", err)
 	}
-	for _, file := range append([]string{"/etc/containers/registries.conf"}, files...) {
+	for _, file := range append([]string{rhcos.Registries}, files...) {
 		data, err := m.ReadFile(file)
 		if errors.Is(err, fs.ErrNotExist) || file == blockFile {
 			continue

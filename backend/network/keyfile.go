@@ -9,11 +9,12 @@ import (
 	"github.com/google/uuid"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 )
 
 // Where NetworkManager keeps profiles: for good, and until the next boot.
 const (
-	keptDir   = "/etc/NetworkManager/system-connections"
+	keptDir   = rhcos.Profiles
 	memoryDir = "/run/NetworkManager/system-connections"
 )
 

@@ -14,14 +14,15 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 )
 
 // Where the node looks.
 const (
 	anchor     = "/etc/pki/ca-trust/source/anchors/touchdown-site.crt"
-	pullSecret = "/var/lib/kubelet/config.json"
-	registries = "/etc/docker/certs.d"
+	pullSecret = rhcos.PullSecret
+	registries = rhcos.RegistryCerts
 )
 
 // Registry is the authority of one registry.

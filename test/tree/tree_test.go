@@ -88,7 +88,7 @@ func may(from, to string) bool {
 		}
 		return slices.Contains([]string{
 			"touchdown/backend/host", "touchdown/backend/kube", "touchdown/backend/problem",
-			"touchdown/backend/check", "touchdown/backend/envelope", "touchdown/backend/progress", "touchdown/backend/layout", "touchdown/backend/value", "touchdown/assets",
+			"touchdown/backend/check", "touchdown/backend/envelope", "touchdown/backend/progress", "touchdown/backend/layout", "touchdown/backend/layout/rhcos", "touchdown/backend/value", "touchdown/assets",
 		}, to)
 	}
 	return false

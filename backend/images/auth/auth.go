@@ -9,12 +9,13 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 	"touchdown/backend/value"
 )
 
 // File is where OpenShift keeps the node's credentials; CRI-O reads the same file (global_auth_file) for mirrors.
-const File = "/var/lib/kubelet/config.json"
+const File = rhcos.PullSecret
 
 // limit is far above a pull secret of dozens of registries.
 const limit = 4 << 20

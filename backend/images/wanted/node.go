@@ -15,15 +15,16 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/message"
 )
 
 // Where the node keeps what it starts automatically.
 const (
-	manifestDir  = "/etc/kubernetes/manifests"
-	resourcesDir = "/etc/kubernetes/static-pod-resources"
-	crioConf     = "/etc/crio/crio.conf"
-	crioConfDir  = "/etc/crio/crio.conf.d"
+	manifestDir  = rhcos.Manifests
+	resourcesDir = rhcos.Resources
+	crioConf     = rhcos.Crio
+	crioConfDir  = rhcos.CrioDropIns
 )
 
 const (
