@@ -202,7 +202,7 @@ func TestJSONHasSortedKeysAndComesBack(t *testing.T) {
 }
 
 func TestSaveAndOpen(t *testing.T) {
-	s := report.Store{Dir: t.TempDir()}
+	s := report.Folder{Dir: t.TempDir()}
 	if err := s.Save(report.New(job(), facts(), made)); err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func contents(t *testing.T, dir string) string {
 
 func TestFullDiskLeavesNothingBehind(t *testing.T) {
 	m := hosttest.New(t)
-	s := report.Store{Dir: "/var/lib/touchdown", Write: func(files ...host.File) error { return m.WriteFiles(files...) }}
+	s := report.Folder{Dir: "/var/lib/touchdown", Write: func(files ...host.File) error { return m.WriteFiles(files...) }}
 	for _, room := range []int{0, 100, 4000, 6100} {
 		m.Fill(room)
 		err := s.Save(report.New(job(), facts(), made))

@@ -19,7 +19,7 @@ import (
 // TestSignedFileIsKept: it is written with the report, made good where it was damaged, and kept when another report follows.
 func TestSignedFileIsKept(t *testing.T) {
 	sign := func(raw []byte) ([]byte, error) { return append([]byte("signed: "), raw...), nil }
-	s := report.Store{Dir: t.TempDir(), Sign: sign}
+	s := report.Folder{Dir: t.TempDir(), Sign: sign}
 	read := func(name string) string {
 		data, _ := os.ReadFile(filepath.Join(s.Dir, name))
 		return string(data)
@@ -57,7 +57,7 @@ func TestSignedFileIsKept(t *testing.T) {
 
 // TestAnUnsignedReportHasNoEnvelopeOfAnother: the signed report of the last landing stays, but not in the place of this one's.
 func TestAnUnsignedReportHasNoEnvelopeOfAnother(t *testing.T) {
-	s := report.Store{Dir: t.TempDir(), Sign: func(raw []byte) ([]byte, error) { return append([]byte("signed: "), raw...), nil }}
+	s := report.Folder{Dir: t.TempDir(), Sign: func(raw []byte) ([]byte, error) { return append([]byte("signed: "), raw...), nil }}
 	if err := s.Save(report.New(job(), facts(), made)); err != nil {
 		t.Fatal(err)
 	}

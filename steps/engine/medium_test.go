@@ -530,7 +530,7 @@ func TestAnswersThatCannotBeNoted(t *testing.T) {
 	if problem.From(err).Code != "MED-REC" || name != "" {
 		t.Errorf("%v, %q", err, name)
 	}
-	kept, _, err := r.store.loadDraft()
+	kept, _, err := r.folder.loadDraft()
 	if err != nil || kept.Spec.ClusterName != "" {
 		t.Errorf("%v, %q", err, kept.Spec.ClusterName)
 	}

@@ -19,13 +19,13 @@ import (
 // newRecorder is a recorder of a job that has not begun.
 func newRecorder(t *testing.T) *recorder {
 	t.Helper()
-	store, err := openStore(t.TempDir())
+	folder, err := openFolder(t.TempDir())
 	must(t, err)
-	journal, _, _, err := openJournal(filepath.Join(store.dir, "journal.jsonl"))
+	journal, _, _, err := openJournal(filepath.Join(folder.dir, "journal.jsonl"))
 	must(t, err)
-	t.Cleanup(func() { _, _ = journal.file.Close(), store.close() })
+	t.Cleanup(func() { _, _ = journal.file.Close(), folder.close() })
 	return &recorder{
-		journal: journal, store: store, stock: &stock{}, job: newJob(), hub: newHub(nil), mask: &Masker{}, notices: notices{},
+		journal: journal, folder: folder, stock: &stock{}, job: newJob(), hub: newHub(nil), mask: &Masker{}, notices: notices{},
 		log: slog.New(slog.DiscardHandler), now: time.Now,
 	}
 }
@@ -53,7 +53,7 @@ func TestRecorder(t *testing.T) {
 	if c := r.job.step("names").checks; len(c) != 1 || c[0].Status != check.Waived {
 		t.Errorf("the checks are %+v", c)
 	}
-	data, err := readKept(r.store.path("journal.jsonl"))
+	data, err := readKept(r.folder.path("journal.jsonl"))
 	must(t, err)
 	var kinds []event.Kind
 	for _, e := range readJournal(data).events {

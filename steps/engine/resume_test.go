@@ -517,7 +517,7 @@ func TestDiskFullInTheJournal(t *testing.T) {
 }
 
 func TestSavedOriginals(t *testing.T) {
-	s, err := openStore(filepath.Join(t.TempDir(), "state"))
+	s, err := openFolder(filepath.Join(t.TempDir(), "state"))
 	must(t, err)
 	defer s.close()
 	must(t, s.save("step", "key", []byte("first")))
