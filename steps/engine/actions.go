@@ -180,7 +180,10 @@ func (c *core) start(a session.Action, last func() error) error {
 			return err
 		}
 	}
-	e := event.Event{Kind: event.Started, Fingerprint: c.draft.review.Fingerprint, Text: message.Data(c.draft.inputs()), Lasts: c.draft.review.lasts(cmp.Or(c.o.Pace, 1))}
+	e := event.Event{
+		Kind: event.Started, Fingerprint: c.draft.review.Fingerprint, Lasts: c.draft.review.lasts(cmp.Or(c.o.Pace, 1)),
+		Job: &event.Job{State: string(view.Working), Inputs: c.draft.inputs()},
+	}
 	if a.Unattended {
 		e.By = byNobody
 	}

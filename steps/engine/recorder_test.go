@@ -174,3 +174,22 @@ func TestHandOverIsTold(t *testing.T) {
 		}
 	}
 }
+
+// TestAnswersOfAJobAreTold: the event that begins a job carries the fingerprint of its answers as a value, and no text; in the journal
+// of an earlier release its text did.
+func TestAnswersOfAJobAreTold(t *testing.T) {
+	for name, record := range map[string]string{
+		"this release":    `{"seq":1,"time":"2026-11-23T12:00:00Z","kind":"started","fingerprint":"f0","job":{"state":"working","inputs":"a1b2"}}`,
+		"earlier release": `{"seq":1,"time":"2026-11-23T12:00:00Z","kind":"started","fingerprint":"f0","text":"a1b2"}`,
+	} {
+		j := newJob()
+		for _, e := range readJournal([]byte(journalV1 + "\n" + record + "\n")).events {
+			if j.apply(e); e.Text.String() != "" {
+				t.Errorf("%s: people would read %q", name, e.Text)
+			}
+		}
+		if j.state != view.Working || j.inputs != "a1b2" || j.fingerprint != "f0" {
+			t.Errorf("%s: state %s, inputs %s, fingerprint %s", name, j.state, j.inputs, j.fingerprint)
+		}
+	}
+}
