@@ -130,7 +130,7 @@ func (s *Images) Run(ctx context.Context, node *backend.Node, report Report) err
 	return look(ctx, here, report)
 }
 
-// savedConfig is under what name CRI-O's configuration of before is kept.
+// savedConfig is the name under which CRI-O's previous configuration is saved.
 const savedConfig = "crio"
 
 func (s *Images) seed(ctx context.Context, node *backend.Node, here *images.Node, report Report) error {

@@ -44,7 +44,7 @@ func (*localNames) Reads() []string { return []string{"spec.clusterName", "spec.
 // Skip applies where no new name was asked for.
 func (s *localNames) Skip() message.Text { return noNames(s.Site) }
 
-// Inspect asks the node's name server for the names of now.
+// Inspect asks the node's name server for the current names.
 func (s *localNames) Inspect(ctx context.Context, node *backend.Node, report Report) error {
 	ch := check.Check{
 		ID: "local-names", Title: message.T("The node answers for the cluster's names itself"), Status: check.Pass,

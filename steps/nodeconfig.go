@@ -249,7 +249,7 @@ func (s *NodeConfig) noProxy(ctx context.Context, node *backend.Node, c *kube.Cl
 			}
 		}
 	}
-	if c != nil { // the node's addresses of now, as DHCP may have given them
+	if c != nil { // the node's current addresses, as DHCP may have given them
 		if self, _, err := csr.Self(ctx, c, ""); err == nil {
 			for _, a := range self.Addresses {
 				if _, err := netip.ParseAddr(a); err == nil {

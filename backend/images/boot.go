@@ -92,7 +92,7 @@ func retire(ctx context.Context, m *host.Machine, s Status) (bool, error) {
 		return false, fmt.Errorf("opening the image store: %w", err)
 	}
 	if err := p.Prune(ctx, m.Path(Primary)); err != nil {
-		return false, fmt.Errorf("removing the images of before: %w", err)
+		return false, fmt.Errorf("removing the earlier images: %w", err)
 	}
 	if err := m.Remove(switchFile); err != nil {
 		return false, fmt.Errorf("forgetting the change: %w", err)

@@ -171,7 +171,7 @@ func RestoreConfig(ctx context.Context, m *host.Machine, saved []byte) error {
 	}
 	var files map[string]*string
 	if err := json.Unmarshal(saved, &files); err != nil {
-		return fmt.Errorf("reading CRI-O's configuration of before: %w", err)
+		return fmt.Errorf("reading CRI-O's earlier configuration: %w", err)
 	}
 	for _, name := range []string{pinsFile, repairFile} {
 		if text := files[name]; text != nil {

@@ -71,7 +71,7 @@ func (w watching) run(ctx context.Context) (Rehearsal, error) {
 	return r, r.save(w.host)
 }
 
-// pods waits for the pods of before, and returns those that did not come back, with the reason.
+// pods waits for the pods that ran before, and returns those that did not come back, with the reason.
 func (w watching) pods(ctx context.Context, before []string) (missing []message.Text, err error) {
 	limit := w.limit
 	if limit == 0 {

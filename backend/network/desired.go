@@ -130,7 +130,7 @@ func (p *Plan) quiet() *state {
 }
 
 // besides is what has to go for the new settings to be alone: released ports, a VLAN or bond that nobody needs, and the
-// default routes of before. nmstate adds routes to those that are there, so an old one would stay beside the new.
+// previous default routes. nmstate adds routes to those that are there, so an old one would stay beside the new.
 func (p *Plan) besides(d *state) *state {
 	b := p.quiet()
 	b.Routes = &routes{}

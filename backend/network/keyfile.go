@@ -141,7 +141,7 @@ func (n *Network) Persist(p *Plan) error {
 	}
 	for _, r := range rivals {
 		if err := kept.Remove(r); err != nil {
-			return fmt.Errorf("removing a profile of before: %w", err)
+			return fmt.Errorf("removing an earlier profile: %w", err)
 		}
 	}
 	return nil

@@ -105,7 +105,7 @@ func (b puttingBack) running(ctx context.Context) error {
 			return err
 		}
 	}
-	// Another boot has made other profiles, or those of before do not come up: the old state is built out of them.
+	// Another boot has made other profiles, or the previous ones do not come up: the old state is built out of them.
 	now, err := b.library.show(ctx, true)
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func (b puttingBack) memory(ctx context.Context) error {
 	return b.startAgain(ctx, again)
 }
 
-// startAgain activates profiles of before that changed or do not run, those at the bottom first. Ports of a bridge or bond
+// startAgain activates previous profiles that changed or do not run, those at the bottom first. Ports of a bridge or bond
 // pull up what is above them.
 func (b puttingBack) startAgain(ctx context.Context, changed map[string]bool) error {
 	profiles, err := b.manager.profiles(ctx)

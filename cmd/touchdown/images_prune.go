@@ -30,7 +30,7 @@ someone else needs, and that are not of the cluster's release; it asks, and remo
 CRI-O's own store, where the next seeding would find them. A workload that is scaled to zero needs its image; a pod or job
 that has ended, and an old revision of a static pod, do not.
 
-The layers stay on the disk until the next boot that goes well: until then the images of before can come back. Where a
+The layers stay on the disk until the next boot that goes well: until then the removed images can come back. Where a
 source cannot be read (see ` + "`touchdown images list`" + `), nothing is removed.
 
 -o json prints one object: generation, images (id, names, named (who names it and does not run it), size), kept, layers
