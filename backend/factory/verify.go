@@ -97,7 +97,7 @@ func gate(ctx context.Context, m *host.Machine) check.Check {
 		observed = message.Detail(err)
 	}
 	const want = rhcos.Units + "/kubelet.service.d/05-touchdown.conf"
-	return result("bake-gate", message.T("Gate in front of kubelet"), err == nil && slices.Contains(strings.Fields(out), want), observed, message.T(want))
+	return result("bake-gate", message.T("Gate in front of kubelet"), err == nil && slices.Contains(strings.Fields(out), want), observed, message.Data(want))
 }
 
 func uplink(ctx context.Context, m *host.Machine, own host.Own) check.Check {

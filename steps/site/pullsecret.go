@@ -88,8 +88,11 @@ func checkAuth(raw json.RawMessage) *Error {
 		}
 		return nil
 	}
-	if _, _, wrong := value.DecodeAuth(a.Auth); wrong != "" {
-		return fault(fix, message.Data(wrong))
+	switch _, _, err := value.DecodeAuth(a.Auth); {
+	case errors.Is(err, value.ErrNotBase64):
+		return fault(fix, message.T("an auth that is not base64"))
+	case err != nil:
+		return fault(fix, message.T("an auth that is not user:password"))
 	}
 	return nil
 }

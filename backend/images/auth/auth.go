@@ -71,7 +71,7 @@ func parse(b []byte) (Logins, bool) {
 			return Logins{}, false
 		}
 		login := Login{a.Username, a.Password}
-		if user, password, wrong := value.DecodeAuth(a.Auth); wrong == "" {
+		if user, password, err := value.DecodeAuth(a.Auth); err == nil {
 			login = Login{user, password}
 		}
 		if login.User != "" {
