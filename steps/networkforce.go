@@ -10,7 +10,7 @@ import (
 	"touchdown/backend/probe"
 )
 
-// InForce asks the network through the settings in force, as Network does after it applied some, and changes nothing.
+// InForce asks the network through the settings in force, as siteNetwork does after it applied them, and changes nothing.
 func (s *NetworkEntry) InForce(ctx context.Context, node *backend.Node) []check.Check {
 	if node.Host.Root() != "" { // what can be asked is the network of the machine that this runs on
 		return []check.Check{{ID: "network-now", Title: message.T("Current network"), Status: check.Skip, Observed: message.T("not this machine's")}}
