@@ -176,7 +176,7 @@ func (o *Outbox) file(name string, limit int64) ([]byte, error) {
 	if err == nil && !whole {
 		err = errDamaged
 	}
-	return data, err //nolint:wrapcheck // the callers say what they read
+	return data, err // the callers say what they read
 }
 
 var errDamaged = errors.New("its content was damaged on the disk")

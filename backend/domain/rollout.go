@@ -210,7 +210,7 @@ func (g *gate) lasts(what string, so bool) time.Duration {
 
 func (g *gate) degraded(co *configv1.ClusterOperator, e *evidence) error {
 	cond := kube.Condition(co, configv1.OperatorDegraded)
-	bad := cond != nil && cond.Status == configv1.ConditionTrue && !(followed(cond) && (e.coming || e.revisions.Followed()))
+	bad := cond != nil && cond.Status == configv1.ConditionTrue && (!followed(cond) || !e.coming && !e.revisions.Followed())
 	if g.lasts("degraded "+co.Name, bad) < g.p.Grace || !bad {
 		return nil
 	}

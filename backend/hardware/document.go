@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/netip"
 	"strings"
+
 	"touchdown/backend/message"
 )
 

@@ -31,7 +31,7 @@ func TestRefusals(t *testing.T) {
 		{apierrors.NewBadRequest("no"), false, false},
 		{nil, false, false},
 	} {
-		if malformed(c.err) != c.malformed || mute(c.err) != c.mute || c.err != held409 && held(c.err) != nil {
+		if malformed(c.err) != c.malformed || mute(c.err) != c.mute || !errors.Is(c.err, held409) && held(c.err) != nil {
 			t.Errorf("%v: malformed %v, mute %v, held %v", c.err, malformed(c.err), mute(c.err), held(c.err))
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"strings"
 )
@@ -42,7 +43,7 @@ func ReadPullSecret(text []byte) (p PullSecret, ok bool) {
 func (p PullSecret) JSON() ([]byte, error) {
 	auths, err := json.Marshal(p.Auths)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("encoding the credentials: %w", err)
 	}
 	whole := maps.Clone(p.rest)
 	if whole == nil {

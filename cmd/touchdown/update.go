@@ -182,7 +182,7 @@ func (u *updating) here() error {
 func (u *updating) keys() (keys update.Keys, err error) {
 	keys.Media, err = media.Of(u.machine).Trust(false)
 	if u.key == "" {
-		if p, ok := errors.AsType[*problem.Problem](err); err != nil && !(ok && p.Code == "MED-UKEY") {
+		if p, ok := errors.AsType[*problem.Problem](err); err != nil && (!ok || p.Code != "MED-UKEY") {
 			return keys, err
 		}
 		keys.Releases, err = media.ReleasesOf(u.machine).Trust()

@@ -167,6 +167,8 @@ func word(m *host.Machine, file string) string {
 
 // number is what a file that holds one number says.
 func number(m *host.Machine, file string) (n int64, err error) {
-	_, err = fmt.Sscanf(word(m, file), "%d", &n)
-	return n, err
+	if _, err = fmt.Sscanf(word(m, file), "%d", &n); err != nil {
+		return 0, fmt.Errorf("reading the number in %s: %w", file, err)
+	}
+	return n, nil
 }
