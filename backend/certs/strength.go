@@ -10,6 +10,7 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend/problem"
+	"touchdown/backend/value"
 )
 
 // leastRSA is what a FIPS cluster's router starts with: with a shorter key it does not (openshift/origin pull request 26803).
@@ -41,6 +42,9 @@ func checkStrength(p *parsed) error {
 		}
 	}
 	for i, cert := range p.chain {
+		if err := checkTaken(i, cert); err != nil {
+			return err
+		}
 		if bytes.Equal(cert.RawIssuer, cert.RawSubject) {
 			continue
 		}
@@ -51,6 +55,26 @@ func checkStrength(p *parsed) error {
 				Summary: message.F("Certificate %d of the chain is signed with %s, which OpenShift's router does not serve.", i+1, cert.SignatureAlgorithm),
 				Fix:     message.T("Ask for a certificate that is signed with SHA-256 or better."),
 			}
+		}
+	}
+	return nil
+}
+
+// checkTaken refuses what Go's programs, which oc and the operators are, do not take from a server (crypto/tls, checkKeySize;
+// crypto/x509, UnhandledCriticalExtension).
+func checkTaken(i int, cert *x509.Certificate) error {
+	if key, ok := cert.PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() > value.MostRSA {
+		return &problem.Problem{
+			Code:    "CERT-KEY",
+			Summary: message.F("Certificate %d of the chain has an RSA key of %d bits; OpenShift's own programs take %d at most.", i+1, key.N.BitLen(), value.MostRSA),
+			Fix:     message.F("Ask for a certificate with RSA keys of %d to %d bits.", leastRSA, value.MostRSA),
+		}
+	}
+	if len(cert.UnhandledCriticalExtensions) > 0 {
+		return &problem.Problem{
+			Code:    "CERT-ALG",
+			Summary: message.F("Certificate %d of the chain has the critical extension %s, which OpenShift's own programs refuse.", i+1, cert.UnhandledCriticalExtensions[0].String()),
+			Fix:     message.T("Ask for a certificate without it."),
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"touchdown/backend/message"
+	"touchdown/backend/value"
 )
 
 // minRSA is the shortest RSA key that the DEFAULT crypto policy of RHEL 9 accepts; the router does not start with less.
@@ -171,6 +172,40 @@ func parseKeyBlock(block *pem.Block) (crypto.Signer, *Error) {
 
 // oldDigests are the signatures that clients refuse, and OpenSSL at the security level of RHEL's DEFAULT crypto policy, too.
 var oldDigests = []x509.SignatureAlgorithm{x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.ECDSAWithSHA1, x509.DSAWithSHA1}
+
+// judgeChain wants what every client of the cluster takes: a server's certificate behind which authorities stand, with keys and extensions that
+// Go's programs know, which the cluster's operators and oc are. certs.Check refuses the same, when the cluster is changed already.
+func judgeChain(v *judge, path string, chain []*x509.Certificate) {
+	if chain[0].IsCA {
+		v.fail(path, fault(message.T("have one made for a TLS server"), message.T("begins with the certificate of an authority (CA:TRUE), not of a server")))
+	}
+	for i, cert := range chain {
+		if i > 0 && !mayIssue(cert) {
+			v.fail(path, fault(message.T("give the certificate of the authority"), message.F("holds a certificate that is no authority, number %d", i+1)))
+		}
+		if key, ok := cert.PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() > value.MostRSA {
+			v.fail(path, fault(message.F("have one made with RSA keys of %d to %d bits", minRSA, value.MostRSA), message.F("has an RSA key of %d bits, more than OpenShift's own programs take (certificate %d)", key.N.BitLen(), i+1)))
+		}
+		if len(cert.UnhandledCriticalExtensions) > 0 {
+			v.fail(path, fault(message.T("have one made without it"), message.F("has the critical extension %s, which OpenShift's own programs refuse (certificate %d)", cert.UnhandledCriticalExtensions[0].String(), i+1)))
+		}
+	}
+}
+
+// mayIssue tells whether a certificate is an authority's, as Certificate.CheckSignatureFrom of crypto/x509 wants it.
+func mayIssue(cert *x509.Certificate) bool {
+	const v3 = 3
+	return cert.IsCA && (cert.KeyUsage == 0 || cert.KeyUsage&x509.KeyUsageCertSign != 0) || cert.Version < v3
+}
+
+// judgeClients wants signatures that Go's programs take (crypto/x509, InsecureAlgorithmError). That of a root on itself counts for nothing.
+func judgeClients(v *judge, path string, chain []*x509.Certificate) {
+	for i, cert := range chain {
+		if slices.Contains(oldDigests, cert.SignatureAlgorithm) && !bytes.Equal(cert.RawIssuer, cert.RawSubject) {
+			v.fail(path, fault(message.T("have one made with SHA-256"), message.F("is signed with %s, which clients refuse (certificate %d)", cert.SignatureAlgorithm, i+1)))
+		}
+	}
+}
 
 // judgeRouter wants a chain that the router loads. HAProxy does not start with another one (OpenSSL, ssl_security_cert: "ca md too weak",
 // "ca key too small"), and no route of the cluster answers then. The signature of a root on itself counts for nothing.

@@ -29,6 +29,9 @@ func (c *Config) Validate(now time.Time) (errs, warnings Errors) {
 	v.domain()
 	v.certificate("spec.apiCert", "api."+c.Domain(), c.Spec.APICert)
 	v.certificate("spec.ingressCert", "*.apps."+c.Domain(), c.Spec.IngressCert.KeyPair)
+	if chain, bad := parseCerts(c.Spec.APICert.Cert); bad == nil {
+		judgeClients(v, "spec.apiCert.cert", chain)
+	}
 	if chain, bad := parseCerts(c.Spec.IngressCert.Cert); bad == nil {
 		judgeRouter(v, "spec.ingressCert.cert", chain)
 	}
@@ -138,6 +141,9 @@ func (v *judge) certificate(path, host string, pair KeyPair) {
 	if key, bad := parseKey(string(pair.Key)); bad == nil && !matches(leaf, key) {
 		mismatch(v, path, chain, key)
 	}
+	if v.errs.At(path+".cert") == nil {
+		judgeChain(v, path+".cert", chain)
+	}
 	dates(v, path+".cert", chain)
 	usage(v, path+".cert", leaf)
 	if v.config.Domain() != "" {
@@ -188,14 +194,11 @@ func usage(v *judge, path string, leaf *x509.Certificate) {
 	if leaf.KeyUsage != 0 && leaf.KeyUsage&forTLS == 0 { // OpenSSL refuses it (x509_purp.c, KU_TLS)
 		v.fail(path, fault(message.T("have one made for a TLS server"), message.T("is not meant for servers (key usage without digitalSignature)")))
 	}
-	if slices.Contains(oldDigests, leaf.SignatureAlgorithm) {
-		v.warn(path, fault(message.T("have one made with SHA-256"), message.F("is signed with %s, which clients refuse", leaf.SignatureAlgorithm)))
-	}
 }
 
 func (v *judge) names(path, host string, leaf *x509.Certificate) {
-	// VerifyHostname takes no pattern; any host below apps.D is served by the wildcard.
-	probe := strings.Replace(host, "*", "any", 1)
+	// VerifyHostname takes no pattern. A host below apps.D that nobody has is served by the wildcard alone.
+	probe := strings.Replace(host, "*", "touchdown-probe", 1)
 	if leaf.VerifyHostname(probe) == nil {
 		return
 	}

@@ -180,9 +180,9 @@ func TestValidateNamesThePlace(t *testing.T) {
 
 func TestWeakSignature(t *testing.T) {
 	v := &judge{config: New()}
-	usage(v, "spec.apiCert.cert", &x509.Certificate{SignatureAlgorithm: x509.SHA1WithRSA})
-	if want := "spec.apiCert.cert: is signed with SHA1-RSA, which clients refuse; have one made with SHA-256"; v.warnings.Error() != want {
-		t.Errorf("got %s", v.warnings)
+	judgeClients(v, "spec.apiCert.cert", []*x509.Certificate{{SignatureAlgorithm: x509.SHA1WithRSA, RawIssuer: []byte("ca")}, {SignatureAlgorithm: x509.SHA1WithRSA}})
+	if want := "spec.apiCert.cert: is signed with SHA1-RSA, which clients refuse (certificate 1); have one made with SHA-256"; v.errs.Error() != want {
+		t.Errorf("got %s", v.errs)
 	}
 }
 
