@@ -174,11 +174,21 @@ func (l *Lock) try(console string, is pin.Hash, typed string) error {
 	if wrong, _ := pin.Check(typed); wrong != (message.Text{}) { // noise on a line: no PIN looks like this, so nothing is tried
 		return ErrWrong
 	}
-	l.count(l.wrong + 1)
+	mine := l.wrong + 1
+	l.count(mine)
 	l.mu.Unlock()
 	right := is.Matches(typed)
 	l.mu.Lock()
+	return l.tried(console, mine, right)
+}
+
+// tried takes in what became of the try number mine. Another console may have typed the right PIN meanwhile, where the hash took longer
+// than the wait: that forgives no wrong one.
+func (l *Lock) tried(console string, mine int, right bool) error {
 	if !right {
+		if l.wrong < mine {
+			l.count(mine)
+		}
 		l.next = l.o.Now().Add(delay(l.wrong)) // the wait begins when the answer is there
 		l.o.Log.Warn("a wrong PIN was typed", "console", console, "in a row", l.wrong)
 		return ErrWrong

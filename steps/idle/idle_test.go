@@ -127,6 +127,27 @@ func TestWrongPINsSlowDown(t *testing.T) {
 	}
 }
 
+// TestARightPINForgivesNoOtherTry: while the hash of a wrong PIN was computed, for longer than the wait, another console typed the right one.
+func TestARightPINForgivesNoOtherTry(t *testing.T) {
+	r, tty, serial := newRig(t), At(t.Context(), "tty1"), At(t.Context(), "ttyS0")
+	if err := r.Set(quick(t, "739215"), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	r.count(1) // as try does before it lets the lock go
+	r.now = r.now.Add(time.Second)
+	r.wants(t, serial, "739215", nil)
+	r.mu.Lock()
+	err := r.tried("tty1", 1, false)
+	r.mu.Unlock()
+	if !errors.Is(err, ErrWrong) {
+		t.Errorf("the wrong PIN: %v", err)
+	}
+	if v := r.View(tty); v.Wait != 1 {
+		t.Errorf("after the wrong PIN the wait is %v s", v.Wait)
+	}
+	r.wants(t, tty, "739215", ErrSoon)
+}
+
 func TestKept(t *testing.T) {
 	r, tty := newRig(t), At(t.Context(), "tty1")
 	h := quick(t, "739215")

@@ -138,7 +138,19 @@ func hostOrAddress(s string) *Error {
 	return dnsName(s, "ntp.example.com")
 }
 
-// looksLikeAddress tells a mistyped address from a name: a name has letters and no colon (RFC 3696, 2).
+// looksLikeAddress tells a mistyped address from a name: a name has no colon, and not numbers alone (RFC 3696, 2).
 func looksLikeAddress(s string) bool {
-	return s != "" && (strings.Contains(s, ":") && !strings.Contains(s, "://") || strings.Trim(s, "0123456789./") == "")
+	return s != "" && (strings.Contains(s, ":") && !strings.Contains(s, "://") || strings.Trim(s, "0123456789./") == "" || numeric(s))
+}
+
+// numeric tells whether every part of a name is a number, hexadecimal too: the C library reads 0x7f.1 as 127.0.0.1 and asks no name server
+// (inet_aton(3)).
+func numeric(s string) bool {
+	for part := range strings.SplitSeq(s, ".") {
+		hex, is := strings.CutPrefix(part, "0x")
+		if is && strings.Trim(hex, "0123456789abcdef") != "" || !is && strings.Trim(part, "0123456789") != "" {
+			return false
+		}
+	}
+	return true
 }

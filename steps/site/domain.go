@@ -59,7 +59,7 @@ func BaseDomain(s string) error {
 	labels := strings.Split(s, ".")
 	last := labels[len(labels)-1]
 	switch {
-	case strings.Trim(last, "0123456789") == "": // RFC 3696, 2: else it could be taken for an address
+	case numeric(last): // RFC 3696, 2: else it could be taken for an address
 		return fault(message.T("write a domain name, for example example.com"), message.F("is %s, which ends with a number like an address does", shown(s)))
 	case last == "localhost" || last == "invalid": // RFC 6761, 6.3 and 6.4
 		return fault(message.T("use the domain of the site"), message.F("is %s, but .%s never resolves", shown(s), last))
@@ -92,7 +92,7 @@ func hostname(s string) error {
 		return fault(message.T("choose a shorter name"), message.F("has %d characters, more than the %d of a node's name", len(s), most))
 	case strings.HasPrefix(s, "localhost"):
 		return fault(message.T("choose another name for the node"), message.F("is %s; a name that starts with localhost is taken for none", shown(s)))
-	case strings.Trim(s, "0123456789.") == "":
+	case numeric(s):
 		return fault(message.T("use a letter in it"), message.F("is %s, which reads like an address", shown(s)))
 	}
 	return nil

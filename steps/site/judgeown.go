@@ -36,9 +36,31 @@ func judgeServers(v *judge) {
 
 // judgeServer refuses a server that is this node.
 func judgeServer(v *judge, path, server string) {
-	if v.errs.At(path) == nil && v.config.own(server) {
+	switch {
+	case v.errs.At(path) != nil:
+	case v.config.own(server):
 		v.fail(path, fault(message.T("give the site's server"), message.T("names this node: its own address, or a name that leads to it (api.D, *.apps.D)")))
+	case v.config.nobody(server) != message.Text{}:
+		v.fail(path, fault(message.T("give the site's server"), message.F("has %s, %s", server, v.config.nobody(server))))
 	}
+}
+
+// nobody tells why an address in a subnet of the node is no machine's; nothing for every other address, and for a name.
+func (c *Config) nobody(server string) message.Text {
+	addr, err := netip.ParseAddr(server)
+	if err != nil {
+		return message.Text{}
+	}
+	n := c.Spec.Network
+	for _, subnet := range append(ownOf(networkTree(string(c.Spec.NetworkConfig))).subnets, n.IPv4.subnet(), n.IPv6.subnet()) {
+		if !subnet.Contains(addr) {
+			continue
+		}
+		if what := reserved(addr, subnet); what != (message.Text{}) {
+			return message.F("%s of the subnet %s", what, subnet)
+		}
+	}
+	return message.Text{}
 }
 
 // own tells whether a name or an address is the node's at the site.

@@ -35,7 +35,16 @@ func MirrorSource(s string) error {
 }
 
 // mirrorLocations reports what is wrong with the list of a source's mirrors.
-func mirrorLocations(s string) error { return eachOf(s, maxMirrors, imageLocation) }
+func mirrorLocations(s string) error {
+	return eachOf(s, maxMirrors, func(location string) *Error {
+		if f := imageLocation(location); f != nil {
+			return f
+		}
+		host, _, _ := strings.Cut(location, "/")
+		host, _, _ = strings.Cut(host, ":")
+		return elsewhere(host)
+	})
+}
 
 // mirrorSourcePolicy reports what is wrong with the policy of a mirror.
 func mirrorSourcePolicy(s string) error { return oneOf(s, mirrorPolicies) }
