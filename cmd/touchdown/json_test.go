@@ -73,3 +73,34 @@ func TestFailuresAreJSON(t *testing.T) {
 		t.Errorf("only %d commands have -o json", seen)
 	}
 }
+
+// TestAFailureIsJSONWhereverTheFlagStands: a wrong flag in front of -o json ends the reading of flags, and a script reads the error all the same.
+func TestAFailureIsJSONWhereverTheFlagStands(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		want bool
+	}{
+		{"status --bogus -o json", true},
+		{"status --bogus --output json", true},
+		{"status --bogus -o=json", true},
+		{"status --bogus -ojson", true},
+		{"status --bogus --output=json", true},
+		{"status -o json --bogus", true},
+		{"site validate --bogus f -o json", true},
+		{"status -o text -o json", true},
+		{"status --bogus -o text", false},
+		{"status --bogus -- -o json", false},
+		{"status --bogus json", false},
+		{"status --bogus -o", false},
+	} {
+		var out, complaints bytes.Buffer
+		root := newRoot(hooks{root: t.TempDir()})
+		root.SetOut(&out)
+		root.SetErr(&complaints)
+		code := execute(t.Context(), root, strings.Fields(c.line))
+		var is failure
+		if err := json.Unmarshal(out.Bytes(), &is); (err == nil && is.Error.Summary != "") != c.want || code != exitUsage || complaints.Len() == 0 {
+			t.Errorf("%s: ended with %d, standard output %q, standard error %q", c.line, code, out.String(), complaints.String())
+		}
+	}
+}

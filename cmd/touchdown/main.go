@@ -95,7 +95,7 @@ func execute(ctx context.Context, root *cobra.Command, args []string) int {
 	if e.quiet {
 		return e.code
 	}
-	if o := cmd.Flags().Lookup("output"); o != nil && o.Value.String() == "json" && !e.inJSON {
+	if wantsJSON(cmd, args) && !e.inJSON {
 		_ = printLine(root, failureOf(err)) // it is told on standard error too
 	}
 	printError(complaints(root), err)

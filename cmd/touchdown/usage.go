@@ -153,3 +153,25 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	}
 	return usage(errors.New(text))
 }
+
+// wantsJSON tells whether a command that failed was asked for JSON. pflag reads no flag behind a wrong one, so that the words themselves
+// are looked at.
+func wantsJSON(cmd *cobra.Command, args []string) bool {
+	o := cmd.Flags().Lookup("output")
+	if o == nil || o.Value.String() == "json" {
+		return o != nil
+	}
+	for i, word := range args {
+		switch word {
+		case "--":
+			return false
+		case "-o=json", "-ojson", "--output=json":
+			return true
+		case "-o", "--output":
+			if i+1 < len(args) && args[i+1] == "json" {
+				return true
+			}
+		}
+	}
+	return false
+}
