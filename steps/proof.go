@@ -1,6 +1,8 @@
 package steps
 
 import (
+	"slices"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/envelope"
@@ -45,15 +47,30 @@ func keepReport(node *backend.Node, dir string, d *report.Document, key *envelop
 }
 
 // lastReport is the newest report that the node has of this machine: of its site, of an earlier one, of its factory, or in the folder
-// of a new one.
-func lastReport(node *backend.Node, serial, dir string) (last *report.Previous) {
+// of a new one. A clock may have been set back between them, so that the reports themselves are asked first: none is the last that another
+// one names, and the one that follows none was the first. Only between the others their time decides.
+func lastReport(node *backend.Node, serial, dir string) *report.Previous {
 	site := node.Host.Path(layout.State)
-	for _, folder := range append([]string{dir, site, node.Host.Path(layout.FactoryState)}, layout.Returns(site)...) {
-		if p := (report.Folder{Dir: folder}).Last(serial); p != nil && (last == nil || p.Made.After(last.Made)) {
-			last = p
+	var later, first []*report.Previous
+	named := map[string]bool{}
+	for _, folder := range append([]string{site, dir, node.Host.Path(layout.FactoryState)}, layout.Returns(site)...) {
+		p, before := (report.Folder{Dir: folder}).Last(serial)
+		switch {
+		case p == nil:
+			continue
+		case before == nil:
+			first = append(first, p)
+		default:
+			later, named[before.SHA256] = append(later, p), true
 		}
 	}
-	return last
+	for _, all := range [][]*report.Previous{later, first} {
+		all = slices.DeleteFunc(all, func(p *report.Previous) bool { return named[p.SHA256] })
+		if len(all) > 0 {
+			return slices.MaxFunc(all, func(a, b *report.Previous) int { return a.Made.Compare(b.Made) })
+		}
+	}
+	return nil
 }
 
 // say says a sentence, if there is one.

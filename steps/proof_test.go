@@ -129,6 +129,23 @@ func chainedOverAReturn(t *testing.T, node *backend.Node, last *proof.Proof, mad
 	}
 }
 
+// TestReportsAreChainedOverAClockThatWasSetBack: the factory's clock was four years ahead. Each report names the one before it all the same,
+// so that none seems to be left out.
+func TestReportsAreChainedOverAClockThatWasSetBack(t *testing.T) {
+	ca, hostKey := keyPair(t)
+	node := shipped(t, "SN01", "one", ca, hostKey)
+	landed, noon := node.Host.Path(layout.State), time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	_, last := reported(t, node, node.Host.Path(layout.FactoryState), "first", noon.AddDate(4, 0, 0))
+	for n, warning := range []string{"second", "third", "fourth"} {
+		_, next := reported(t, node, landed, warning, noon.Add(-time.Duration(n)*time.Hour))
+		if err := next.Follows(last); err != nil {
+			t.Errorf("the %s report: %v", warning, err)
+		}
+		last = next
+	}
+	chainedOverAReturn(t, node, last, noon.AddDate(-1, 0, 0))
+}
+
 // TestAReportWithoutASignature: a key that cannot be used ends no landing. A check tells it, and the report is written.
 func TestAReportWithoutASignature(t *testing.T) {
 	ca, hostKey := keyPair(t)

@@ -136,7 +136,7 @@ func secrets(ctx context.Context, c *kube.Cluster) ([]metav1.PartialObjectMetada
 func (s *State) readLeases(ctx context.Context, c *kube.Cluster) {
 	for i := range s.Nodes {
 		name := s.Nodes[i].Name
-		if ready := nodeCondition(&s.Nodes[i], corev1.NodeReady); ready != nil && s.At.Sub(ready.LastHeartbeatTime.Time) <= freshness {
+		if ready := nodeCondition(&s.Nodes[i], corev1.NodeReady); ready != nil && s.age(ready.LastHeartbeatTime.Time) <= freshness {
 			continue
 		}
 		ctx, cancel := context.WithTimeout(ctx, callTime)

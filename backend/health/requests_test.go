@@ -10,6 +10,7 @@ import (
 	"time"
 
 	configv1 "github.com/openshift/api/config/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -114,6 +115,37 @@ func TestRequests(t *testing.T) {
 	}
 	if c := all["events"]; c.Status != check.Warn || !strings.Contains(c.Observed.String(), "4000 times") {
 		t.Errorf("events is %s: %s", c.Status, c.Observed)
+	}
+}
+
+// TestALeaseCountsAfterTheClockWasSetBack: a node's status from the future says nothing, so that its lease is asked. The kubelet writes the
+// status every 5 minutes at the least, the lease every 10 s.
+func TestALeaseCountsAfterTheClockWasSetBack(t *testing.T) {
+	s := healthy()
+	s.Nodes[0].Status.Conditions[0].LastHeartbeatTime = metav1.NewTime(time.Now().AddDate(1, 0, 0))
+	renewed := metav1.NewMicroTime(time.Now())
+	cluster, _ := api(t, func(w http.ResponseWriter, r *http.Request) {
+		var answer any
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/nodes"):
+			answer = map[string]any{"kind": "NodeList", "apiVersion": "v1", "metadata": map[string]any{}, "items": s.Nodes}
+		case strings.Contains(r.URL.Path, "/kube-node-lease/leases/"):
+			answer = coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{RenewTime: &renewed}}
+		case r.URL.Path == "/readyz":
+			_, _ = w.Write([]byte("ok"))
+			return
+		default:
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(answer)
+	})
+	o := health.Options{DNS: "127.0.0.1:1", Ingress: "127.0.0.1:1", API: "127.0.0.1:1"}
+	for _, c := range health.Judge(health.Look(t.Context(), cluster, o), o) {
+		if c.ID == "node" && c.Status != check.Pass {
+			t.Errorf("node is %s: %s", c.Status, c.Observed)
+		}
 	}
 }
 

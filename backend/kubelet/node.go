@@ -53,7 +53,8 @@ func stale(ctx context.Context, c *kube.Cluster, name, beat string, now time.Tim
 	}
 	renewed, _ := below(lease, "spec")["renewTime"].(string)
 	for _, text := range []string{beat, renewed} {
-		if at, err := time.Parse(time.RFC3339, text); err == nil && now.Sub(at) <= freshness {
+		// One of the future is from before the clock was set back.
+		if at, err := time.Parse(time.RFC3339, text); err == nil && now.Sub(at).Abs() <= freshness {
 			return message.Text{}, nil
 		}
 	}

@@ -104,7 +104,7 @@ func (s Folder) unsigned(d *Document) bool {
 
 // followed is the signed report whose place a new one takes, nil where it follows another one or none.
 func (s Folder) followed(d *Document) []byte {
-	last := s.Last(d.Node.Serial)
+	last, _ := s.Last(d.Node.Serial)
 	if last == nil || d.Previous == nil || *last != *d.Previous {
 		return nil
 	}
@@ -115,17 +115,18 @@ func (s Folder) followed(d *Document) []byte {
 	return old
 }
 
-// Last is the report that is there, as the next one of the same machine names it; nil when there is none, or of another machine.
-func (s Folder) Last(serial string) *Previous {
+// Last is the report that is there, as the next one of the same machine names it, and the one that it follows; nil when there is none, or
+// of another machine.
+func (s Folder) Last(serial string) (last, before *Previous) {
 	d, err := s.Open()
 	if err != nil || serial == "" || d.Node.Serial != serial {
-		return nil
+		return nil, nil
 	}
 	raw, err := os.ReadFile(filepath.Join(s.Dir, JSONFile))
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	return &Previous{SHA256: Digest(raw), Kind: d.Kind, Made: d.Made}
+	return &Previous{SHA256: Digest(raw), Kind: d.Kind, Made: d.Made}, d.Previous
 }
 
 // Digest is the SHA-256 of the JSON of a report, in hexadecimal digits: what a signature, the next report and people name it by.

@@ -39,8 +39,12 @@ func TestSignedFileIsKept(t *testing.T) {
 	}
 	next := report.New(job(), facts(), made.Add(time.Hour))
 	next.Warnings = append(next.Warnings, "another one")
-	next.Previous = s.Last("SN-4711")
-	if next.Previous == nil || s.Last("SN-1") != nil || s.Last("") != nil {
+	last := func(serial string) *report.Previous {
+		last, _ := s.Last(serial)
+		return last
+	}
+	next.Previous = last("SN-4711")
+	if next.Previous == nil || last("SN-1") != nil || last("") != nil {
 		t.Fatalf("the last report is %+v", next.Previous)
 	}
 	if err := s.Save(next); err != nil || read(report.FollowedFile) != first || read(report.SignedFile) == first {

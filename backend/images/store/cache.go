@@ -62,7 +62,7 @@ func (c *Cache) has(s *Store, l Layer) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at, known := c.known[key]
-	return known && (c.MaxAge == 0 || time.Since(at) < c.MaxAge)
+	return known && (c.MaxAge == 0 || time.Since(at).Abs() < c.MaxAge) // a time of the future is from before the clock was set back
 }
 
 // put notes that a layer is whole.

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -239,7 +241,7 @@ func TestVerificationGoesOnWhereItWas(t *testing.T) {
 	verify := func(ctx context.Context, o store.VerifyOptions) (read int, found []store.Damage, err error) {
 		o.Cache, err = store.OpenCache(path)
 		do(t, err)
-		o.Workers, o.Idle = 1, true
+		o.Workers, o.Idle, o.Cache.MaxAge = 1, true, time.Hour
 		before := lines(path)
 		found, err = s.Full(ctx, o)
 		return lines(path) - before, found, err
@@ -258,6 +260,13 @@ func TestVerificationGoesOnWhereItWas(t *testing.T) {
 	}
 	if again, _, err := verify(t.Context(), store.VerifyOptions{}); again != 0 || err != nil {
 		t.Errorf("once more %d layers are read, %v", again, err)
+	}
+	// What was read in a future that the clock has left again is read again, not trusted until then.
+	known, err := os.ReadFile(path)
+	do(t, err)
+	do(t, os.WriteFile(path, bytes.ReplaceAll(known, []byte(`"at":"2`), []byte(`"at":"3`)), 0o600))
+	if again, _, err := verify(t.Context(), store.VerifyOptions{}); again != 3 || err != nil {
+		t.Errorf("after the clock was set back %d layers are read, %v", again, err)
 	}
 	// A layer that was made again is read again, and a damaged one is never remembered.
 	id := ids(s)[0]
