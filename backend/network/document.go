@@ -24,6 +24,9 @@ func readDocument(text []byte, macs map[string]string) (document, *state, error)
 	if err := documentShape.judge("", map[string]any(d)); err != nil {
 		return nil, nil, err
 	}
+	for _, i := range d.list("interfaces") {
+		delete(i, "profile-name") // configure-ovs knows its own profiles by their names, and ours have others
+	}
 	if err := d.resolve(macs); err != nil {
 		return nil, nil, err
 	}

@@ -68,6 +68,25 @@ func TestProfilesStayInTheirFolder(t *testing.T) {
 	}
 }
 
+// TestNoProfileIsCalledByADocument: configure-ovs finds its own profiles by their names, on the live network too, so that what a document
+// calls one reaches neither the trial nor the disk.
+func TestNoProfileIsCalledByADocument(t *testing.T) {
+	for _, name := range []string{"ovs-if-phys0", "br-ex", "office"} {
+		p, err := compilePlan(t.Context(), offline(t).library, Settings{Raw: []byte(siteDocument("  profile-name: " + name + "\n"))}, factory(t), factory(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(p.desired), "profile-name") {
+			t.Errorf("the trial has a profile that is called %s: %s", name, p.desired)
+		}
+		for _, f := range p.files {
+			if id := values(f.Text)["connection.id"]; id != prefix+"enp1s0" {
+				t.Errorf("the disk has a profile that is called %q", id)
+			}
+		}
+	}
+}
+
 // TestPortsFollowABondOfAnotherName: a port names its bond by a UUID, which must be that of the bond's profile.
 func TestPortsFollowABondOfAnotherName(t *testing.T) {
 	now := factory(t)

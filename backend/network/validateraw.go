@@ -45,6 +45,7 @@ func (f *faults) networks(path string, d document, view *state) {
 	carrier := view.carrier()
 	below := append(view.under(carrier), carrier)
 	var own []string
+	var subnets []netip.Prefix
 	for _, i := range view.Interfaces {
 		f.mtu(path, message.F("the MTU of %s", i.Name), i.MTU, slices.Contains(below, i.Name))
 		f.link(path, i)
@@ -53,7 +54,10 @@ func (f *faults) networks(path string, d document, view *state) {
 				continue
 			}
 			for _, a := range fam.Address {
-				own = append(own, a.IP)
+				if !fam.automatic() {
+					f.once(path, a, own)
+				}
+				own, subnets = append(own, a.IP), append(subnets, a.prefix())
 				f.siteAddress(path, a, i.Name == carrier)
 			}
 		}
@@ -63,7 +67,7 @@ func (f *faults) networks(path string, d document, view *state) {
 			f.server(path, text, view.DNS.Config.Server[:n], own...)
 		}
 	}
-	f.gateways(path, view, own)
+	f.gateways(path, view, own, subnets)
 	for _, kind := range []string{"routes", "route-rules"} {
 		for _, r := range d.list(kind, "config") {
 			for _, key := range []string{"destination", "ip-from", "ip-to"} {
@@ -93,18 +97,38 @@ func (f *faults) link(path string, i iface) {
 }
 
 // gateways wants a next hop to be another machine.
-func (f *faults) gateways(path string, view *state, own []string) {
+func (f *faults) gateways(path string, view *state, own []string, subnets []netip.Prefix) {
 	if view.Routes == nil {
 		return
 	}
 	for _, r := range view.Routes.Config {
 		gateway, err := netip.ParseAddr(r.Gateway)
-		if r.State == "absent" || err != nil {
+		if r.State == "absent" || err != nil || gateway.IsUnspecified() { // nmstate takes 0.0.0.0 for none
 			continue
 		}
 		if slices.Contains(f.s.Own, gateway) || slices.ContainsFunc(own, func(text string) bool { return sameAddress(text, r.Gateway) }) {
 			f.add(path, message.F("%s is the node's own address; the gateway is the router", gateway))
+			continue
 		}
+		if _, ok := f.address(path, r.Gateway, gateway.Is6()); !ok || gateway.IsLinkLocalUnicast() {
+			continue
+		}
+		if i := slices.IndexFunc(subnets, func(p netip.Prefix) bool { return p.Contains(gateway) }); i >= 0 {
+			f.host(path, netip.PrefixFrom(gateway, subnets[i].Bits()))
+		}
+	}
+}
+
+// once wants a fixed address to be on one interface, and to stay: what ends nmstate takes for a lease of now, and leaves out (ip.rs, is_auto).
+func (f *faults) once(path string, a address, before []string) {
+	if addr, err := netip.ParseAddr(a.IP); err != nil || addr.IsLinkLocalUnicast() {
+		return
+	}
+	if slices.ContainsFunc(before, func(text string) bool { return sameAddress(text, a.IP) }) {
+		f.add(path, message.F("has the address %s twice", a.IP))
+	}
+	if a.Valid != "" && a.Valid != "forever" {
+		f.add(path, message.F("has an end of the address %s (valid-life-time), with which nmstate leaves it out", a.IP))
 	}
 }
 
