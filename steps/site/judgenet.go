@@ -179,8 +179,8 @@ func (v *judge) nameServers(n Network) {
 		case err != nil:
 		case sameAs(addr, n.IPv4.Address) || sameAs(addr, n.IPv6.Address):
 			v.fail(path, fault(message.T("write the site's name server"), message.F("has %s, the node's own address", server)))
-		case v.config.nobody(server) != message.Text{}:
-			v.fail(path, fault(message.T("write the site's name server"), message.F("has %s, %s", server, v.config.nobody(server))))
+		case nobody(v.config, server) != message.Text{}:
+			v.fail(path, fault(message.T("write the site's name server"), message.F("has %s, %s", server, nobody(v.config, server))))
 		case family.Method == Disabled:
 			v.fail(path, fault(message.T("write one of the other family"), message.F("has %s, which cannot be reached: %s is disabled", server, name)))
 		case beyond(family, addr) && v.errs.At(name+".address") == nil && v.errs.At(name+".prefixLength") == nil:

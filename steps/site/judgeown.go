@@ -40,13 +40,13 @@ func judgeServer(v *judge, path, server string) {
 	case v.errs.At(path) != nil:
 	case v.config.own(server):
 		v.fail(path, fault(message.T("give the site's server"), message.T("names this node: its own address, or a name that leads to it (api.D, *.apps.D)")))
-	case v.config.nobody(server) != message.Text{}:
-		v.fail(path, fault(message.T("give the site's server"), message.F("has %s, %s", server, v.config.nobody(server))))
+	case nobody(v.config, server) != message.Text{}:
+		v.fail(path, fault(message.T("give the site's server"), message.F("has %s, %s", server, nobody(v.config, server))))
 	}
 }
 
 // nobody tells why an address in a subnet of the node is no machine's; nothing for every other address, and for a name.
-func (c *Config) nobody(server string) message.Text {
+func nobody(c *Config, server string) message.Text {
 	addr, err := netip.ParseAddr(server)
 	if err != nil {
 		return message.Text{}
