@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -74,13 +75,23 @@ func (o *Outbox) Post(i Item) error {
 	if err := o.room(all, int64(len(data))); err != nil {
 		return unkept(err)
 	}
-	name := fmt.Sprintf("%020d-%s-%s%s", max(o.now().UnixNano(), 0), i.Kind, key, ending)
+	name := fmt.Sprintf("%020d-%s-%s%s", o.behind(all), i.Kind, key, ending)
 	if err := o.folder.WriteFiles(host.File{Path: name, Data: data, Perm: 0o600}); err != nil {
 		return unkept(err)
 	}
 	o.count()
 	o.stir()
 	return nil
+}
+
+// behind is the time of now in nanoseconds, or one behind all that waits where the clock was set back: the newest is last.
+func (o *Outbox) behind(all []waiting) int64 {
+	now := max(o.now().UnixNano(), 0)
+	if len(all) == 0 {
+		return now
+	}
+	last := all[len(all)-1].made.UnixNano()
+	return max(now, min(last, math.MaxInt64-1)+1)
 }
 
 // room removes deliveries until another one fits, the oldest first.

@@ -72,6 +72,30 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// TestTheOldestGivesWayAfterTheClockWasSetBack: what was posted before it was set back is older, whatever its time says.
+func TestTheOldestGivesWayAfterTheClockWasSetBack(t *testing.T) {
+	n := newNode(t)
+	for i := range maxMany {
+		if i == 5 {
+			n.now = n.now.AddDate(-4, 0, 0)
+			n.restart()
+		}
+		n.now = n.now.Add(time.Second)
+		n.must(n.Post(item(i)))
+	}
+	n.must(n.Post(item(maxMany)))
+	all, err := n.list()
+	n.must(err)
+	for i, w := range all {
+		if want := item(i + 1); w.key != want.key() {
+			t.Fatalf("number %d of those that wait was made at %s", i, w.made)
+		}
+	}
+	if len(all) != maxMany {
+		t.Errorf("%d wait", len(all))
+	}
+}
+
 type unreachable struct{}
 
 func (unreachable) RoundTrip(*http.Request) (*http.Response, error) { return nil, syscall.ENETUNREACH }
