@@ -234,7 +234,7 @@ func TestUnready(t *testing.T) {
 		{"not ready", node("False", now), "", "become ready: m"},
 		{"unknown", node("Unknown", now), "", "become ready"},
 		{"from before the cut", node("True", now.Add(-time.Hour)), lease(now.Add(-time.Hour)), "fresh"},
-		{"from before the clock was set back", node("True", now.Add(time.Hour)), lease(now.Add(24*time.Hour)), "fresh"},
+		{"from before the clock was set back", node("True", now.Add(time.Hour)), lease(now.Add(24 * time.Hour)), "fresh"},
 		{"with a lease since", node("True", now.Add(time.Hour)), lease(now), ""},
 		{"fresh", node("True", now.Add(-time.Minute)), "", ""},
 		{"quiet, with a fresh lease", node("True", now.Add(-4*time.Minute)), lease(now), ""},

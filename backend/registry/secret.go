@@ -88,7 +88,8 @@ func Merge(current, site []byte) (merged []byte, changed bool, err error) {
 		return nil, false, err
 	}
 	for name, auth := range wanted.Auths {
-		if !sameJSON(now.Auths[name], auth) {
+		auth = value.Complete(auth)
+		if !sameJSON(value.Complete(now.Auths[name]), auth) {
 			now.Auths[name], changed = auth, true
 		}
 	}

@@ -15,6 +15,10 @@ func TestMerge(t *testing.T) {
 		"replaces":               {`{"auths":{"a":{"auth":"x","email":"e"}}}`, `{"auths":{"a":{"auth":"y"}}}`, `{"auths":{"a":{"auth":"y"}}}`},
 		"same: kept to the byte": {"{ \"auths\": {\"a\": {\"auth\":\"x\"}} }\n", `{"auths":{"a":{"auth":"x"}}}`, ""},
 		"nothing before":         {``, `{"auths":{"a":{"auth":"x"}}}`, `{"auths":{"a":{"auth":"x"}}}`},
+		"user and password":      {``, `{"auths":{"a":{"email":"e","password":"p","username":"u"}}}`, `{"auths":{"a":{"auth":"dTpw","email":"e","password":"p","username":"u"}}}`},
+		"no padding":             {``, `{"auths":{"a":{"auth":"dTpwYXM"}}}`, `{"auths":{"a":{"auth":"dTpwYXM="}}}`},
+		"the same, completed":    {`{"auths":{"a":{"auth":"dTpwYXM="}}}`, `{"auths":{"a":{"auth":"dTpwYXM"}}}`, ""},
+		"the same, incomplete":   {`{"auths":{"a":{"auth":"dTpwYXM"}}}`, `{"auths":{"a":{"auth":"dTpwYXM"}}}`, ""},
 		"no auths before":        {`{"credHelpers":{"c":"d"}}`, `{"auths":{"a":{"auth":"x"}}}`, `{"auths":{"a":{"auth":"x"}},"credHelpers":{"c":"d"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {

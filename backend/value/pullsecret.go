@@ -53,15 +53,42 @@ func (p PullSecret) JSON() ([]byte, error) {
 	return json.Marshal(whole)
 }
 
+// Complete is an entry as every program of a node reads it. The kubelet also takes user and password apart, and an auth without padding
+// (kubernetes, pkg/credentialprovider/config.go); containers/image, by which CRI-O and podman log in, finds no credentials in the one, and
+// fails with the other (pkg/docker/config/config.go, decodeDockerAuth). An entry that is complete stays to the byte.
+func Complete(entry json.RawMessage) json.RawMessage {
+	var e Entry
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(entry, &e) != nil || json.Unmarshal(entry, &fields) != nil || fields == nil {
+		return entry
+	}
+	plain := e.Username + ":" + e.Password
+	if e.Auth == "" && (e.Username == "" || e.Password == "") {
+		return entry
+	}
+	if e.Auth != "" {
+		decoded, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(e.Auth, "="))
+		if _, padded := base64.StdEncoding.DecodeString(e.Auth); padded == nil || err != nil {
+			return entry
+		}
+		plain = string(decoded)
+	}
+	fields["auth"], _ = json.Marshal(base64.StdEncoding.EncodeToString([]byte(plain))) // a text
+	whole, err := json.Marshal(fields)
+	if err != nil {
+		return entry
+	}
+	return whole
+}
+
 // What may be wrong with an auth.
 var (
 	ErrNotBase64 = errors.New("an auth is not base64")
 	ErrNotAPair  = errors.New("an auth is not user:password")
 )
 
-// DecodeAuth reads the auth of a dockerconfigjson: base64 of user:password, with or without padding, as the kubelet and
-// containers/image take it (kubernetes, pkg/credentialprovider/config.go; containers/image, pkg/docker/config/config.go). Older
-// tools end the password with zero bytes. Its errors, ErrNotBase64 and ErrNotAPair, hold nothing of the value.
+// DecodeAuth reads the auth of a dockerconfigjson: base64 of user:password, with or without padding (see Complete). Older tools
+// end the password with zero bytes. Its errors, ErrNotBase64 and ErrNotAPair, hold nothing of the value.
 func DecodeAuth(auth string) (user, password string, err error) {
 	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(auth, "="))
 	if err != nil {
