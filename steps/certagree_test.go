@@ -56,7 +56,7 @@ func TestTheSiteConfigRefusesWhatTheClusterWould(t *testing.T) {
 		"good, self-signed":              {make(nil, ec, same)},
 		"good, with its root":            {make(root, ec, same), root},
 		"openssl req -x509":              {make(nil, ec, func(c *x509.Certificate) { c.IsCA = true })},
-		"behind what is no authority":    {make(foreign, ec, same), foreign},
+		"behind another server":          {make(foreign, ec, same), foreign},
 		"behind what may not sign":       {make(noSigner, ec, same), noSigner},
 		"one host in place of all":       {make(root, ec, func(c *x509.Certificate) { c.DNSNames[1] = "any.apps.store.example.com" })},
 		"an RSA key of more than 8192":   {make(root, long, same)},

@@ -181,7 +181,7 @@ func judgeChain(v *judge, path string, chain []*x509.Certificate) {
 	}
 	for i, cert := range chain {
 		if i > 0 && !mayIssue(cert) {
-			v.fail(path, fault(message.T("give the certificate of the authority"), message.F("holds a certificate that is no authority, number %d", i+1)))
+			v.fail(path, fault(message.T("give the certificate of the authority"), message.F("holds a certificate that is not an authority, number %d", i+1)))
 		}
 		if key, ok := cert.PublicKey.(*rsa.PublicKey); ok && key.N.BitLen() > value.MostRSA {
 			v.fail(path, fault(message.F("have one made with RSA keys of %d to %d bits", minRSA, value.MostRSA), message.F("has an RSA key of %d bits, more than OpenShift's own programs take (certificate %d)", key.N.BitLen(), i+1)))

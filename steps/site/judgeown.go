@@ -45,7 +45,7 @@ func judgeServer(v *judge, path, server string) {
 	}
 }
 
-// nobody tells why an address in a subnet of the node is no machine's; nothing for every other address, and for a name.
+// nobody tells why no machine has an address in a subnet of the node; nothing for every other address, and for a name.
 func nobody(c *Config, server string) message.Text {
 	addr, err := netip.ParseAddr(server)
 	if err != nil {
