@@ -35,7 +35,7 @@ func scenes() []scene {
 	elsewhere := func(s *view.Snapshot) {
 		blocked(s)
 		s.Review.Page = "advanced"
-		s.Review.Problems = []message.Text{message.F("%s %s", message.T("Kubeconfig lasts (days)"), message.T("is no whole number"))}
+		s.Review.Problems = []message.Text{message.F("%s %s", message.T("Kubeconfig lasts (days)"), message.T("is not a whole number"))}
 	}
 	brought := func(s *view.Snapshot) { // by a stick: a list of four lines, a proxy with a password, and a list of one line
 		for path, value := range map[string]string{

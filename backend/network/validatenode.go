@@ -51,7 +51,7 @@ func (f *faults) server(path, text string, before []string, own ...string) (neti
 		f.add(path, message.F("there are more than %d name servers; at most %d are asked", maxServers, maxServers))
 	case len(before) > maxServers: // told
 	case err != nil || addr.Zone() != "":
-		f.add(path, message.F("%q is no address; a name server is given by its address", text))
+		f.add(path, message.F("%q is not an address; a name server is given by its address", text))
 	case addr.IsUnspecified() || addr.IsMulticast() || addr.IsLoopback() || addr.IsLinkLocalUnicast():
 		f.add(path, message.F("%s cannot be a name server's address", addr))
 	case slices.ContainsFunc(own, is) || slices.Contains(f.s.Own, addr):

@@ -82,7 +82,7 @@ func (d *resolver) judgeUseless(s *server) check.Check {
 		c.Observed = message.F("The DNS server %s answers, but it refuses to look names up.", s.address)
 		c.Fix = message.T("Ask the site's network administrator to let this node use the DNS server, or for another one.")
 	case slices.ContainsFunc(s.answers, func(a answer) bool { return closedPort(a.err) }):
-		c.Observed = message.F("There is a machine at %s, but it is no DNS server.", s.address)
+		c.Observed = message.F("There is a machine at %s, but it is not a DNS server.", s.address)
 	case d.neighbourMissing(s.address):
 		c.Observed = message.F("Nobody on this network has the address %s.", s.address)
 		c.Fix = message.T("Check the DNS server's address and the prefix length.")

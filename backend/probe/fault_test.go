@@ -86,7 +86,7 @@ var faults = []fault{
 	},
 	{
 		name: "no DNS server there", typo: func(h *host, t *probe.Target) { t.DNS = h.net.NTP4 },
-		want: []string{"net-dns-1 fail no DNS server"},
+		want: []string{"net-dns-1 fail not a DNS server"},
 	},
 	{
 		name: "no DNS server typed", typo: func(_ *host, t *probe.Target) { t.DNS = nil }, kept: true,

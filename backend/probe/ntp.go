@@ -177,7 +177,7 @@ func (k *clocks) silentSource(s *source) message.Text {
 	case none.why != (message.Text{}):
 		return message.F("%s cannot be asked: %s.", s.name, none.why)
 	case closedPort(s.err):
-		return message.F("There is a machine at %s, but it is no time server.", s.address)
+		return message.F("There is a machine at %s, but it is not a time server.", s.address)
 	case k.neighbourMissing(s.address):
 		return message.F("Nobody on this network has the address %s.", s.address)
 	}

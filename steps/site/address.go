@@ -57,7 +57,7 @@ func parseAddress(s string) (netip.Addr, *Error) {
 	case err != nil && leadingZero(s):
 		return addr, fault(message.T("write the numbers without leading zeros"), message.F("is %s, where a number starts with 0", shown(s)))
 	case err != nil:
-		return addr, fault(message.T("write it like 198.51.100.10 or 2001:db8:51::10"), message.F("is %s, which is no IP address", shown(s)))
+		return addr, fault(message.T("write it like 198.51.100.10 or 2001:db8:51::10"), message.F("is %s, which is not an IP address", shown(s)))
 	case addr.Zone() != "":
 		return addr, fault(message.T("remove the % and what follows"), message.F("is %s, an address with a zone", shown(s)))
 	case addr.Is4In6():

@@ -12,7 +12,7 @@ func TestCheckOfAPath(t *testing.T) {
 		{"spec.hostname", "node_0042", "underscore"},
 		{"spec.proxy.httpProxy", "http://user:secret@proxy.example.com:3128", ""},
 		{"spec.proxy.noProxy", ".example.com, 198.51.100.0/33", "198.51.100.0/33"},
-		{"spec.credentials.kubeconfigDays", "0400", "no whole number"},
+		{"spec.credentials.kubeconfigDays", "0400", "not a whole number"},
 		{"spec.credentials.kubeconfigDays", "4000", "is 4000 days"},
 		{"spec.policy.allowReboot", "maybe", "neither true nor false"},
 		{"spec.policy.watchdog", "1m", "5m"},

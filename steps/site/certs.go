@@ -60,7 +60,7 @@ func parseCerts(s string) ([]*x509.Certificate, *Error) {
 		case strings.HasSuffix(block.Type, "PRIVATE KEY"):
 			return nil, fault(message.T("keep only the CERTIFICATE blocks in it"), message.T("holds a private key"))
 		case block.Type != "CERTIFICATE":
-			return nil, fault(message.T("keep only the CERTIFICATE blocks in it"), message.T("holds a block that is no certificate"))
+			return nil, fault(message.T("keep only the CERTIFICATE blocks in it"), message.T("holds a block that is not a certificate"))
 		}
 		cert, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {
@@ -114,7 +114,7 @@ func parseKey(s string) (crypto.Signer, *Error) {
 			continue
 		}
 		if !strings.HasSuffix(block.Type, "PRIVATE KEY") {
-			return nil, fault(message.T("keep only the PRIVATE KEY block in it"), message.T("holds a block that is no private key"))
+			return nil, fault(message.T("keep only the PRIVATE KEY block in it"), message.T("holds a block that is not a private key"))
 		}
 		if key != nil {
 			return nil, fault(message.T("keep the one that belongs to the certificate"), message.T("holds two private keys"))

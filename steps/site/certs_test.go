@@ -124,8 +124,8 @@ func TestKeyForms(t *testing.T) {
 		{"damaged", block("PRIVATE KEY", []byte(planted)), "cannot be read; copy it again, from BEGIN to END"},
 		{"cut off", whole[:len(whole)-20], "is cut off or damaged; copy it again, from BEGIN to END"},
 		{"two keys", whole + whole, "holds two private keys; keep the one that belongs to the certificate"},
-		{"certificate too", whole + cert, "holds a block that is no private key; keep only the PRIVATE KEY block in it"},
-		{"only a certificate", cert, "holds a block that is no private key; keep only the PRIVATE KEY block in it"},
+		{"certificate too", whole + cert, "holds a block that is not a private key; keep only the PRIVATE KEY block in it"},
+		{"only a certificate", cert, "holds a block that is not a private key; keep only the PRIVATE KEY block in it"},
 		{"no PEM", planted, "holds no private key; give it as PEM, which starts with -----BEGIN and PRIVATE KEY-----"},
 	}
 	for _, c := range cases {
@@ -150,7 +150,7 @@ func TestCertificateForms(t *testing.T) {
 		{"root first", root.pem + middle.pem + leaf.pem, "has its certificates in the wrong order: number 2 did not sign number 1; put the server's certificate first, then the one that signed it, and so on"},
 		{"middle left out", leaf.pem + root.pem, "has its certificates in the wrong order: number 2 did not sign number 1; put the server's certificate first, then the one that signed it, and so on"},
 		{"key in it", leaf.pem + pkcs8(t, leaf.key), "holds a private key; keep only the CERTIFICATE blocks in it"},
-		{"request", block("CERTIFICATE REQUEST", nil), "holds a block that is no certificate; keep only the CERTIFICATE blocks in it"},
+		{"request", block("CERTIFICATE REQUEST", nil), "holds a block that is not a certificate; keep only the CERTIFICATE blocks in it"},
 		{"damaged", leaf.pem + block("CERTIFICATE", []byte("x")), "has a certificate that cannot be read, number 2; copy it again"},
 		{"cut off", leaf.pem + middle.pem[:100], "has a block that is cut off or damaged, number 2; copy it again, from BEGIN to END"},
 		{"no PEM", "hello", "holds no certificate; give it as PEM, which starts with -----BEGIN CERTIFICATE-----"},

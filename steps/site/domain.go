@@ -123,7 +123,7 @@ func watchdog(s string) error {
 // UTC reports what is wrong with a point in time.
 func UTC(s string) error {
 	if _, err := time.Parse(time.RFC3339, s); err != nil {
-		return fault(message.T("write it like 2026-06-01T12:00:00Z"), message.F("is %s, which is no date and time", shown(s)))
+		return fault(message.T("write it like 2026-06-01T12:00:00Z"), message.F("is %s, which is not a date and time", shown(s)))
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func dnsName(s, example string) *Error {
 			return fault(message.T("choose a shorter name"), message.F("is %s, where one part has %d characters, more than %d", shown(s), len(label), maxLabel))
 		}
 		if len(validation.IsDNS1123Label(label)) > 0 {
-			return fault(message.T("use letters a to z, digits and -, with a letter or digit at both ends"), message.F("is %s, which is no DNS name", shown(s)))
+			return fault(message.T("use letters a to z, digits and -, with a letter or digit at both ends"), message.F("is %s, which is not a DNS name", shown(s)))
 		}
 	}
 	if len(s) > maxDNSName {

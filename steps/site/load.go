@@ -96,7 +96,7 @@ func readLimited(files fs.FS, name string, limit int) ([]byte, *Error) {
 	}
 	defer func() { _ = file.Close() }()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, fault(message.T("name a regular file"), message.T("is no regular file"))
+		return nil, fault(message.T("name a regular file"), message.T("is not a regular file"))
 	}
 	data, err := io.ReadAll(io.LimitReader(file, int64(limit)+1))
 	if err != nil {

@@ -68,8 +68,8 @@ func TestLoad(t *testing.T) {
 		"up.json":         `the file "up.json" is a link that leads out of the document's folder` + fix,
 		"dir/secret.json": `the file "dir/secret.json" is a link that leads out of the document's folder` + fix,
 		"loop.json":       `the file "loop.json" cannot be read: too many levels of symbolic links`,
-		"pipe":            `the file "pipe" is no regular file; name a regular file`,
-		".":               `the file "." is no regular file; name a regular file`,
+		"pipe":            `the file "pipe" is not a regular file; name a regular file`,
+		".":               `the file "." is not a regular file; name a regular file`,
 	} {
 		name := filepath.Join(dir, "site.yaml")
 		write(t, name, head+"spec:\n  pullSecretFile: "+file+"\n")
@@ -94,7 +94,7 @@ func TestLoadOfTheDocumentItself(t *testing.T) {
 		"nowhere":      "nowhere: does not exist; check the name, upper and lower case too",
 		"nowhere/site": "site: cannot be read: no such file or directory",
 		"large":        "large: is larger than 1024 KiB; check that it is the right file",
-		".":            filepath.Base(dir) + ": is no regular file; name a regular file",
+		".":            filepath.Base(dir) + ": is not a regular file; name a regular file",
 	} {
 		_, err := Load(filepath.Join(dir, name))
 		var one *Error

@@ -178,7 +178,7 @@ func refusedManifest(m Manifest) *Error {
 	case m.Kind() == "":
 		return missing("kind")
 	case m.APIVersion() == APIVersion: // with its secrets, by a folder that leads back to the site config's own
-		return fault(message.T("name the files with the objects alone"), message.F("has a site config (%s), which is no object of the cluster", m.Kind()))
+		return fault(message.T("name the files with the objects alone"), message.F("has a site config (%s), which is not an object of the cluster", m.Kind()))
 	case m.Name() == "":
 		return missing("metadata.name")
 	case !nameable(m):

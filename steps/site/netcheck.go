@@ -62,7 +62,7 @@ func interfaceName(s string) *Error {
 	case strings.ContainsAny(s, "/:% \t") || s == "." || s == ".." || !printable(s) || isAddress(s):
 		return fault(message.T("write a name like enp1s0 or a MAC address like 00:53:00:12:34:56"), message.F("is %s, neither a name nor a MAC address", shown(s)))
 	case s == "lo" || clusterOwned(s):
-		return fault(message.T("choose the port that leads to the site"), message.F("is %s, which is no port but something that the node makes itself", shown(s)))
+		return fault(message.T("choose the port that leads to the site"), message.F("is %s, which is not a port but something that the node makes itself", shown(s)))
 	}
 	return nil
 }
@@ -77,9 +77,9 @@ func macAddress(s string) *Error {
 	mac, err := net.ParseMAC(s)
 	switch {
 	case err != nil:
-		return fault(message.T("write it like 00:53:00:12:34:56"), message.F("is %s, which is no MAC address", shown(s)))
+		return fault(message.T("write it like 00:53:00:12:34:56"), message.F("is %s, which is not a MAC address", shown(s)))
 	case mac[0]&1 == 1 || slices.Max(mac) == 0:
-		return fault(message.T("write the address that is printed on the port"), message.F("is %s, which is no port's own address", shown(s)))
+		return fault(message.T("write the address that is printed on the port"), message.F("is %s, which is not a port's own address", shown(s)))
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ func article(tag string) message.Text {
 
 // unknownKey says what is wrong with a key that the schema does not have, and which one was meant.
 func unknownKey(prefix, key string) *Error {
-	f := fault(message.T("remove it"), message.T("is no key of this document"))
+	f := fault(message.T("remove it"), message.T("is not a key of this document"))
 	if strings.TrimSuffix(prefix, ".") == strings.TrimSuffix(answers, ".") {
 		return fault(message.T("use the id that the question shows, for example keep-network"), message.T("is not the id of a question"))
 	}

@@ -61,7 +61,7 @@ func proxyURL(s string) error {
 	case strings.Count(s, "@") > 1:
 		return fault(encode, message.T("has a character that a URL cannot hold"))
 	case err != nil:
-		return fault(encode, message.T("is no URL"))
+		return fault(encode, message.T("is not a URL"))
 	case u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery:
 		return fault(message.F("write it like http://proxy.example.com:3128; %s", encode), message.T("has something behind the proxy's address"))
 	case u.Port() != "" && Port(u.Port()) != nil || strings.HasSuffix(u.Host, ":"):
@@ -115,7 +115,7 @@ func noProxyItem(s string) *Error {
 		return fault(message.T("remove it, or leave the proxy out"), message.T("has *, with which nothing would use the proxy"))
 	case strings.Contains(s, "/") && !strings.Contains(s, "://"):
 		if _, err := netip.ParsePrefix(s); err != nil {
-			return fault(message.T("write it like 198.51.100.0/24"), message.F("has %s, which is no subnet", shown(s)))
+			return fault(message.T("write it like 198.51.100.0/24"), message.F("has %s, which is not a subnet", shown(s)))
 		}
 		return nil
 	case strings.HasPrefix(s, "*."):

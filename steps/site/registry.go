@@ -55,7 +55,7 @@ func imageLocation(s string) *Error {
 	case deeper && strings.Contains(path, ":"):
 		return fault(message.T("leave the tag out; it applies to all of them"), message.F("is %s, which has a tag", shown(s)))
 	case hasPort && Port(port) != nil:
-		return fault(message.F("write it like %s", example), message.F("is %s, where %s is no port", shown(s), shown(port)))
+		return fault(message.F("write it like %s", example), message.F("is %s, where %s is not a port", shown(s), shown(port)))
 	case deeper && !repository.MatchString(path):
 		return fault(message.F("write it like %s", example), message.F("is %s, where what follows the first / is no repository", shown(s)))
 	}

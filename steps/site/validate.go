@@ -220,7 +220,7 @@ func (v *judge) ingressCA() {
 	cas, _ := parseCerts(cert.CA)
 	chain, bad := parseCerts(cert.Cert)
 	if i := slices.IndexFunc(cas, func(c *x509.Certificate) bool { return !c.IsCA }); i >= 0 {
-		v.warn(path, fault(message.T("give the certificate of the authority"), message.F("holds a certificate that is no authority, number %d", i+1)))
+		v.warn(path, fault(message.T("give the certificate of the authority"), message.F("holds a certificate that is not an authority, number %d", i+1)))
 	}
 	dates(v, path, cas)
 	if bad == nil && !slices.ContainsFunc(cas, func(ca *x509.Certificate) bool { return issues(ca, chain) }) {

@@ -143,7 +143,7 @@ func trimLines(value string) string {
 func parseableNumber(value string) *Error {
 	n, err := strconv.Atoi(value)
 	if err != nil || strconv.Itoa(n) != value || n < 0 || n > 1<<31-1 {
-		return fault(message.T("write digits only"), message.T("is no whole number"))
+		return fault(message.T("write digits only"), message.T("is not a whole number"))
 	}
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"touchdown/backend/message"
 )
 
-// What needs images and is no object of the cluster, as a Needer's Who begins.
+// What needs images and is not an object of the cluster, as a Needer's Who begins.
 const (
 	ofUnit       = "unit "
 	staticPod    = "static pod "
