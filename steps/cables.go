@@ -25,7 +25,7 @@ const (
 func cableChecks(ctx context.Context, of *NodeNetwork, wiring order.Wiring, i *hardware.Inventory) []check.Check {
 	ports, err := of.net.Ports(ctx)
 	if err != nil {
-		return []check.Check{{ID: "wiring", Title: message.T("Cables"), Status: check.Skip, Observed: message.F("not looked at: %s", message.Detail(err))}}
+		return []check.Check{{ID: "wiring", Title: message.T("Cables"), Status: check.Skip, Observed: message.F("not checked: %s", message.Detail(err))}}
 	}
 	var unseen []string
 	for _, d := range i.PassedOn() {

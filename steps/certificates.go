@@ -15,7 +15,7 @@ import (
 )
 
 // siteCertificates puts the certificates for the new names into the cluster, the site's own or ones of the cluster's signers.
-// Nothing refers to them until Domain does.
+// Nothing refers to them until siteDomain does.
 type siteCertificates struct{ Site *site.Config }
 
 var (

@@ -269,7 +269,7 @@ func clockCheck(offsets []clock.Offset, v clock.Verdict, named bool) check.Check
 func batteryCheck(node *backend.Node) check.Check {
 	ch := check.Check{
 		ID: "clock-battery", Title: message.T("Battery clock"), Status: check.Pass, Expected: message.T("within 5 min of the machine's clock"),
-		Source: message.T("a good one drifts by some seconds in a day"),
+		Source: message.T("a good one drifts by a few seconds in a day"),
 	}
 	battery, ok := node.Host.BatteryClock()
 	if !ok {

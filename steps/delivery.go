@@ -82,7 +82,7 @@ func (s *deliver) Run(_ context.Context, node *backend.Node, rep Report) error {
 		undelivered(node, rep, err)
 		return nil
 	}
-	rep.Say(message.T("The report is on its way to the monitor; the status tells when it has arrived."))
+	rep.Say(message.T("The report is on its way to the monitor; the status shows when it has arrived."))
 	return nil
 }
 

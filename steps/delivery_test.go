@@ -122,7 +122,7 @@ func TestMonitorOfAnEarlierSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	if step.(steps.Skipper).Skip().String() != "" {
-		t.Error("the earlier monitor is not looked at")
+		t.Error("the earlier monitor is not checked")
 	}
 	plan, err := step.(steps.Planner).Plan(t.Context(), m.node)
 	if err != nil || len(plan.Changes) != 1 || plan.Changes[0].Old.String() != "sent to monitor.example.com" {

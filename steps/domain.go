@@ -120,7 +120,7 @@ func (s *siteDomain) moved(ctx context.Context, node *backend.Node, usual string
 	return changes, true, nil
 }
 
-// Run writes the names and waits until the operators have begun to roll them out; Rollouts waits for the end.
+// Run writes the names and waits until the operators have begun to roll them out; nameRollouts waits for the end.
 func (s *siteDomain) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
 	d := s.Site.Domain()

@@ -18,7 +18,7 @@ type (
 	LocalNames        = localNames
 	Names             = siteNames
 	Network           = siteNetwork
-	Routes            = pageRoutes
+	Routes            = appRoutes
 	Seal              = seal
 	Trust             = siteTrust
 	BurnIn            = burnIn

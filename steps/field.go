@@ -33,7 +33,7 @@ type Field struct {
 	Visible  func() bool        // nil: always; computed again after every set
 	Act      *Act               // what the machine can do to help find the value; the step is an Actor then, unless Act has Fill
 	Long     bool               // too long to be typed, though it is one line: it can come from a file on a medium, as PEM and Lines can
-	Beside   bool               // the value is no part of the site config: the engine keeps it in memory, for Fill, and forgets it
+	Beside   bool               // the value is not part of the site config: the engine keeps it in memory, for Fill, and forgets it
 	Repeats  string             // the path of a value that is typed again here: Check compares both, only the outcome is kept; has Visible
 }
 
@@ -43,7 +43,7 @@ type Act struct {
 	Doing message.Text `json:"doing"` // said while it lasts: "its LED blinks for 10 seconds"
 
 	// Fill, where it is set, is what is done: it returns the answers that a medium brings, and the engine puts them into the form,
-	// but where a person has typed one. beside has the values of the fields that are no part of the site config.
+	// but where a person has typed one. beside has the values of the fields that are not part of the site config.
 	Fill func(value string, beside func(path string) string) (*media.Taken, error) `json:"-"`
 }
 

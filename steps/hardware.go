@@ -18,11 +18,11 @@ import (
 
 // Hardware checks that the machine is what OpenShift needs. It changes nothing.
 type Hardware struct {
-	Site    *site.Config     // says when consoles lock, where cables go and by what the machine is judged; nil: that is not looked at
+	Site    *site.Config     // says when consoles lock, where cables go and by what the machine is judged; nil: that is not checked
 	Limits  hardware.Limits  // what the machine is judged by; zero: the limits of supported OpenShift versions
 	Factory bool             // a node that is repaired or sealed again becomes what it is shipped as: it is compared with nothing
 	Tests   bool             // whether it measures the disk when the site config asks for it
-	NodeNet *NodeNetwork     // where the cables of an order sheet go; nil: that is not looked at
+	NodeNet *NodeNetwork     // where the cables of an order sheet go; nil: that is not checked
 	Order   *order.Sheet     // what the machine has to be; nil: what OpenShift needs, and on the bench line what was ordered
 	Outbox  *delivery.Outbox // brings what is broken to the site's monitor; nil: it is not sent
 	Built   time.Time        // when this program was built: no clock can be earlier; zero: not known

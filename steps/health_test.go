@@ -16,7 +16,7 @@ import (
 	"touchdown/steps"
 )
 
-// TestHealthLooksAtWhatTheOwnerKeeps: a console host and an API certificate that the cluster's owner chose are no fault in a single look
+// TestHealthLooksAtWhatTheOwnerKeeps: a console host and an API certificate that the cluster's owner chose are not a fault in a single look
 // either.
 func TestHealthLooksAtWhatTheOwnerKeeps(t *testing.T) {
 	const vanity = "console.vanity.example"
@@ -63,7 +63,7 @@ func TestHealthLooksAtWhatTheOwnerKeeps(t *testing.T) {
 		for _, id := range []string{"routes", "cert-api-new"} {
 			i := slices.IndexFunc(checks, func(c check.Check) bool { return c.ID == id })
 			if i < 0 {
-				t.Fatalf("%s was not looked at", id)
+				t.Fatalf("%s was not checked", id)
 			}
 			if checks[i].Status != want {
 				t.Errorf("the owner chose it: %v; %s is %+v", owns, id, checks[i])

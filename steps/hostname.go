@@ -51,7 +51,7 @@ func (s *siteHostname) Skip() message.Text {
 	return message.Text{}
 }
 
-// Plan warns: this is the one change that undo does not take back.
+// Plan warns that undo does not take the name back.
 func (s *siteHostname) Plan(_ context.Context, node *backend.Node) (Plan, error) {
 	now, err := kubelet.StaticName(node.Host)
 	if err != nil {
@@ -154,7 +154,7 @@ func (*siteHostname) remember(ctx context.Context, c *kube.Cluster, hostname str
 // readmit approves the new node's requests, and gives it the old one's labels.
 func (s *siteHostname) readmit(ctx context.Context, node *backend.Node, report Report, r renaming) error {
 	c := node.Kube.WithProgress(report.Progress)
-	// The kubelet of before may have written its Node once more while it was stopped.
+	// While it was stopped, the kubelet may have written its old Node once more.
 	if err := kubelet.Forget(ctx, c.Within(s.limit()), r.From, func(kube.Ref, []byte) error { return nil }); err != nil {
 		return fmt.Errorf("removing the old node: %w", err)
 	}

@@ -16,8 +16,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/images"
-	"touchdown/backend/images/cri"
-	"touchdown/backend/images/wanted"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/nodeconfig"
 	"touchdown/steps/site"
 )
@@ -111,12 +110,12 @@ func (s *Images) Run(ctx context.Context, node *backend.Node, report Report) err
 	if err := afterRehearsal(ctx, node, report); err != nil {
 		return err
 	}
-	runtime, err := cri.Open(node.Host)
+	here, err := images.Open(node.Host, node.Kube.WithProgress(report.Progress), node.Now)
 	if err != nil {
 		return fmt.Errorf("reaching CRI-O: %w", err)
 	}
-	defer func() { _ = runtime.Close() }()
-	if err := s.seed(ctx, node, runtime, report); err != nil {
+	defer here.Close()
+	if err := s.seed(ctx, node, here, report); err != nil {
 		return err
 	}
 	if err := s.activate(ctx, node, report); err != nil {
@@ -128,15 +127,15 @@ func (s *Images) Run(ctx context.Context, node *backend.Node, report Report) err
 	if s.Move && images.MoveAsked(node.Host) {
 		return nil // there is nothing in force to be looked at yet
 	}
-	return s.look(ctx, node, runtime, report)
+	return look(ctx, here, report)
 }
 
-// savedConfig is under what name CRI-O's configuration of before is kept.
+// savedConfig is the name under which CRI-O's previous configuration is saved.
 const savedConfig = "crio"
 
-func (s *Images) seed(ctx context.Context, node *backend.Node, runtime *cri.Client, report Report) error {
+func (s *Images) seed(ctx context.Context, node *backend.Node, here *images.Node, report Report) error {
 	report.Progress(progress.Progress{Waiting: message.T("the list of images that the node needs")})
-	list, err := images.Wanted(ctx, wanted.Place{Host: node.Host, Kube: node.Kube.WithProgress(report.Progress), Runtime: runtime}, false, false)
+	list, err := here.Wanted(ctx, images.Listing{})
 	if err != nil {
 		return fmt.Errorf("listing the images: %w", err)
 	}
@@ -152,20 +151,14 @@ func (s *Images) seed(ctx context.Context, node *backend.Node, runtime *cri.Clie
 	if err := report.Save(savedConfig, config); err != nil {
 		return err
 	}
-	seeded, err := images.Seeding{
-		Host: node.Host, CRI: runtime, Version: s.Version, Wanted: list, Move: s.Move, Say: report.Say,
-		Tell: report.Progress,
-	}.Run(ctx)
+	seeded, err := here.Seed(ctx, images.Seeding{Version: s.Version, List: list, Move: s.Move, Say: report.Say, Tell: report.Progress})
 	if err != nil {
 		return err
 	}
-	lacks := missing(seeded)
-	report.Check(lacks)
-	if len(seeded.LeftOut) > 0 {
-		report.Check(leftOut(seeded))
+	for _, c := range seeded.Checks() {
+		report.Check(c)
 	}
-	report.Check(asking(list))
-	if seeded.ToMove == 0 || lacks.Status == check.Fail { // no reboot for a node that would not come up
+	if seeded.ToMove == 0 || seeded.BootMissing() > 0 { // no reboot for a node that would not come up
 		return nil
 	}
 	if err := errors.Join(images.KeepPrimary(node.Host), images.AskMove(node.Host)); err != nil {
@@ -181,7 +174,7 @@ func (s *Images) activate(ctx context.Context, node *backend.Node, report Report
 	if err := images.KeepPrimary(node.Host); err != nil {
 		return err
 	}
-	conf, err := node.Host.ReadFile("/etc/containers/storage.conf")
+	conf, err := node.Host.ReadFile(rhcos.Storage)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -212,15 +205,12 @@ func (s *Images) activate(ctx context.Context, node *backend.Node, report Report
 // every layer's record of a large one.
 const crioTime = time.Minute
 
-func (s *Images) look(ctx context.Context, node *backend.Node, runtime *cri.Client, report Report) error {
+func look(ctx context.Context, here *images.Node, report Report) error {
 	report.Progress(progress.Progress{Waiting: message.T("CRI-O to list its images")})
-	if err := runtime.Await(ctx, crioTime); err != nil {
+	if err := here.Await(ctx, crioTime); err != nil {
 		return fmt.Errorf("waiting for CRI-O: %w", err)
 	}
-	status, err := images.Look{
-		Host: node.Host, CRI: runtime, Now: node.Now, Repair: true, Fetch: true,
-		Tell: report.Progress,
-	}.Run(ctx)
+	status, err := here.Look(ctx, images.Look{Repair: true, Fetch: true, Tell: report.Progress})
 	if err != nil {
 		return err
 	}

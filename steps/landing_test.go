@@ -240,7 +240,7 @@ func TestHealthAndHandOverOnARealAPI(t *testing.T) {
 		}
 		before = text
 	}
-	d, err := (report.Store{Dir: handOver.Dir}).Open()
+	d, err := (report.Folder{Dir: handOver.Dir}).Open()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,11 +44,11 @@ func (*localNames) Reads() []string { return []string{"spec.clusterName", "spec.
 // Skip applies where no new name was asked for.
 func (s *localNames) Skip() message.Text { return noNames(s.Site) }
 
-// Inspect asks the node's name server for the names of now.
+// Inspect asks the node's name server for the current names.
 func (s *localNames) Inspect(ctx context.Context, node *backend.Node, report Report) error {
 	ch := check.Check{
 		ID: "local-names", Title: message.T("The node answers for the cluster's names itself"), Status: check.Pass,
-		Source: message.T("dnsmasq as the assisted installer lays it"),
+		Source: message.T("dnsmasq as the assisted installer sets it up"),
 	}
 	if !dns.Here(node.Host) {
 		ch.Status, ch.Observed = check.Skip, message.T("this machine has no name server")
@@ -65,7 +65,7 @@ func (s *localNames) Inspect(ctx context.Context, node *backend.Node, report Rep
 		ch.Status, ch.Observed, ch.Fix, ch.Evidence = check.Fail, p.Summary, p.Fix, []message.Text{message.Detail(err)}
 		if s.Server == "" && !z.Held() { // br-ex hangs, or was not built: the network comes first and fixes that
 			ch.Status, ch.Observed = check.Warn, message.T("The node does not have its own address now, so nobody answers there.")
-			ch.Fix = message.T("Go on with the network: the bridge is started again there, and the names are looked at again after it.")
+			ch.Fix = message.T("Go on with the network: that step starts the bridge again, and then the names are checked again.")
 		}
 	}
 	report.Check(ch)

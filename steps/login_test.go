@@ -101,7 +101,7 @@ func TestTheFactorysPasswordIsReplaced(t *testing.T) {
 		return kubetest.Refuse(w, http.StatusForbidden, "Forbidden", "not now")
 	}
 	if err := s.Run(t.Context(), node, r); err == nil {
-		t.Fatal("a write that was lost is no error")
+		t.Fatal("a write that was lost is not an error")
 	}
 	for range 2 {
 		if err := s.Run(t.Context(), node, r); err != nil {

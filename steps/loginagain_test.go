@@ -57,7 +57,7 @@ func TestUndoWithoutWhatTheOwnerRemoved(t *testing.T) {
 		return kubetest.Refuse(w, http.StatusForbidden, "Forbidden", "not now")
 	}
 	if err := s.Undo(t.Context(), node, r); err == nil {
-		t.Error("an undo that the API refuses is no error")
+		t.Error("an undo that the API refuses is not an error")
 	}
 	api.Fault = nil
 	api.Drop(kubeadminPath)

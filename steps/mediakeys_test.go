@@ -55,7 +55,7 @@ func TestMediaKeys(t *testing.T) {
 		})
 	}
 	if err := mediaKeys("no key").lay(shipped(t, "SN01", "one", ca, hostKey), newKept()); err == nil {
-		t.Error("what is no key was laid")
+		t.Error("what is not a key was laid")
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"touchdown/backend/media"
 )
 
-// The paths of what is asked about media. They are no part of the site config.
+// The paths of what is asked about media. They are not part of the site config.
 const (
 	mediumPassphrase = "medium.passphrase"
 	mediumVolume     = "medium.volume"

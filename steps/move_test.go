@@ -79,7 +79,7 @@ func (l *land) addressesAreWell(t *testing.T) {
 		}
 	}
 	if !looked["routes"] || !looked["web-canary"] {
-		t.Errorf("not looked at: %v", looked)
+		t.Errorf("not checked: %v", looked)
 	}
 }
 

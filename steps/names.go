@@ -10,7 +10,7 @@ import (
 	"touchdown/steps/site"
 )
 
-// siteNames asks what the cluster shall be called. Certificates, Domain, Rollouts and Routes apply it.
+// siteNames asks what the cluster shall be called. siteCertificates, siteDomain, nameRollouts and appRoutes apply it.
 type siteNames struct{ Site *site.Config }
 
 var (

@@ -17,7 +17,7 @@ import (
 )
 
 // NetworkEntry asks how the node is reached at its site, fills in what the machine has now, and tries the answers out
-// before anything is changed. Network makes it so. Its page is the first that asks, so that it offers the answers of media, too.
+// before anything is changed. siteNetwork applies them. Its page is the first that asks, so that it offers the answers of media, too.
 type NetworkEntry struct {
 	Site    *site.Config
 	NodeNet *NodeNetwork
@@ -223,7 +223,7 @@ func (s *NetworkEntry) suggest(report Report, now *network.Current) {
 	}
 }
 
-// networkNow tells the network of now in one line.
+// networkNow tells the current network in one line.
 func networkNow(now *network.Current) check.Check {
 	c := check.Check{ID: "network-now", Title: message.T("Current network"), Status: check.Pass}
 	var words []message.Text

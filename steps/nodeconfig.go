@@ -15,6 +15,7 @@ import (
 	"touchdown/backend/csr"
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/nodeconfig"
 	"touchdown/backend/registry"
 	"touchdown/steps/site"
@@ -211,7 +212,7 @@ func (s *NodeConfig) want(ctx context.Context, node *backend.Node, c *kube.Clust
 		Files: s.bringers.files(),
 	}
 	// A node without the file has only what the cluster lays.
-	conf, _ := node.Host.ReadFile("/etc/chrony.conf")
+	conf, _ := node.Host.ReadFile(rhcos.Chrony)
 	w.Chrony = string(conf)
 	for _, ca := range p.RegistryCerts {
 		w.RegistryCAs = append(w.RegistryCAs, nodeconfig.RegistryCA{Host: ca.RegistryHostname, Port: ca.RegistryPort, PEM: ca.Certificate})
@@ -248,7 +249,7 @@ func (s *NodeConfig) noProxy(ctx context.Context, node *backend.Node, c *kube.Cl
 			}
 		}
 	}
-	if c != nil { // the node's addresses of now, as DHCP may have given them
+	if c != nil { // the node's current addresses, as DHCP may have given them
 		if self, _, err := csr.Self(ctx, c, ""); err == nil {
 			for _, a := range self.Addresses {
 				if _, err := netip.ParseAddr(a); err == nil {

@@ -27,7 +27,7 @@ func TestFactoryPace(t *testing.T) {
 			for id, s := range c.seconds {
 				job.Steps = append(job.Steps, report.JobStep{Step: report.Step{ID: id, Title: id, Outcome: "done", Seconds: s}})
 			}
-			if err := (report.Store{Dir: dir}).Save(report.New(job, report.Facts{}, time.Now())); err != nil {
+			if err := (report.Folder{Dir: dir}).Save(report.New(job, report.Facts{}, time.Now())); err != nil {
 				t.Fatal(err)
 			}
 		}

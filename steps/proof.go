@@ -28,20 +28,20 @@ func reportKey(node *backend.Node, rep Report) *envelope.SigningKey {
 
 // keepReport writes a report into a folder, signed where there is a key and chained to the last report of this machine.
 func keepReport(node *backend.Node, dir string, d *report.Document, key *envelope.SigningKey) (unsigned message.Text, err error) {
-	store := report.Store{Dir: dir}
+	folder := report.Folder{Dir: dir}
 	if key != nil {
 		d.Previous = lastReport(node, d.Node.Serial, dir)
-		store.Sign = proof.Sign(d, *key)
+		folder.Sign = proof.Sign(d, *key)
 		raw, err := d.JSON()
 		if err == nil {
-			_, err = store.Sign(raw)
+			_, err = folder.Sign(raw)
 		}
 		if err != nil {
-			store.Sign, d.Signer, d.Previous = nil, nil, nil
+			folder.Sign, d.Signer, d.Previous = nil, nil, nil
 			unsigned = message.F("The report is not signed: %s.", err)
 		}
 	}
-	return unsigned, store.Save(d)
+	return unsigned, folder.Save(d)
 }
 
 // lastReport is the newest report that the node has of this machine: of its site, of an earlier one, of its factory, or in the folder
@@ -49,7 +49,7 @@ func keepReport(node *backend.Node, dir string, d *report.Document, key *envelop
 func lastReport(node *backend.Node, serial, dir string) (last *report.Previous) {
 	site := node.Host.Path(layout.State)
 	for _, folder := range append([]string{dir, site, node.Host.Path(layout.FactoryState)}, layout.Returns(site)...) {
-		if p := (report.Store{Dir: folder}).Last(serial); p != nil && (last == nil || p.Made.After(last.Made)) {
+		if p := (report.Folder{Dir: folder}).Last(serial); p != nil && (last == nil || p.Made.After(last.Made)) {
 			last = p
 		}
 	}

@@ -141,7 +141,7 @@ func TestAReportWithoutASignature(t *testing.T) {
 	if c := r.checks["report-signature"]; p != nil || c.Status != check.Warn || !strings.Contains(c.Observed.String(), "not signed") || c.Fix.String() == "" {
 		t.Errorf("%v, %+v", p, c)
 	}
-	d, err := (report.Store{Dir: dir}).Open()
+	d, err := (report.Folder{Dir: dir}).Open()
 	if err != nil || d.Signer != nil || d.Previous != nil {
 		t.Errorf("%+v, %v", d, err)
 	}
@@ -164,7 +164,7 @@ func TestAReportThatCannotBeSigned(t *testing.T) {
 	if err != nil || !strings.Contains(unsigned.String(), "not signed") {
 		t.Errorf("%q, %v", unsigned, err)
 	}
-	if d, err := (report.Store{Dir: dir}).Open(); err != nil || d.Signer != nil {
+	if d, err := (report.Folder{Dir: dir}).Open(); err != nil || d.Signer != nil {
 		t.Errorf("%v, %v", d, err)
 	}
 }

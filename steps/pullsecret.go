@@ -12,6 +12,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/registry"
 	"touchdown/steps/site"
 )
@@ -102,7 +103,7 @@ func (s *sitePullSecret) without(ctx context.Context, node *backend.Node, c *kub
 	if err != nil {
 		return fmt.Errorf("comparing with the cluster: %w", err)
 	}
-	onDisk, err := node.Host.ReadFile("/var/lib/kubelet/config.json")
+	onDisk, err := node.Host.ReadFile(rhcos.PullSecret)
 	if pending || err != nil || !registry.Has(onDisk, s.secret()) {
 		return why
 	}

@@ -12,8 +12,6 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/images"
-	"touchdown/backend/images/cri"
-	"touchdown/backend/images/wanted"
 )
 
 // rehearsal starts the node with no registry and nothing but the seeded store, and looks whether all of it comes back. The node
@@ -63,7 +61,7 @@ func (*rehearsal) last(node *backend.Node, report Report) (r images.Rehearsal, d
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, false, nil
 	}
-	if err != nil || r.Phase != images.Over {
+	if err != nil || !r.Over() {
 		return r, false, err
 	}
 	now, err := images.LoadStatus(node.Host)
@@ -81,26 +79,21 @@ func (*rehearsal) last(node *backend.Node, report Report) (r images.Rehearsal, d
 // ask notes what the node runs now, all of which has to come back.
 func ask(ctx context.Context, node *backend.Node, report Report) error {
 	report.Progress(progress.Progress{Waiting: message.T("the list of what the node runs")})
-	runtime, err := cri.Open(node.Host)
+	here, err := images.Open(node.Host, node.Kube.WithProgress(report.Progress), node.Now)
 	if err != nil {
 		return fmt.Errorf("reaching CRI-O: %w", err)
 	}
-	defer func() { _ = runtime.Close() }()
-	cluster := node.Kube.WithProgress(report.Progress)
-	list, err := images.Wanted(ctx, wanted.Place{Host: node.Host, Kube: cluster, Runtime: runtime}, false, true)
+	defer here.Close()
+	list, err := here.Wanted(ctx, images.Listing{Offline: true})
 	if err != nil {
 		return fmt.Errorf("listing the images: %w", err)
 	}
-	pods, err := images.ReadyPods(ctx, cluster)
+	r, err := here.AskRehearsal(ctx, list)
 	if err != nil {
 		return err
 	}
-	asked := node.Now().UTC()
-	if err := images.AskRehearsal(node.Host, images.Needs(list), pods, asked); err != nil {
-		return err
-	}
-	report.Say(message.F("The node reboots for a rehearsal: %d pods have to come back without a registry.", len(pods)))
-	return report.Note("asked", []byte(asked.Format(time.RFC3339Nano)))
+	report.Say(message.F("The node reboots for a rehearsal: %d pods have to come back without a registry.", len(r.Pods)))
+	return report.Note("asked", []byte(r.Asked.Format(time.RFC3339Nano)))
 }
 
 // afterRehearsal waits while the node is in the boot of a rehearsal: registries are blocked and CRI-O's own store is covered,
@@ -111,7 +104,7 @@ func afterRehearsal(ctx context.Context, node *backend.Node, report Report) erro
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if r.Phase != images.Running {
+		if !r.Running() {
 			return nil
 		}
 		report.Progress(progress.Progress{Waiting: message.T("the end of the rehearsal; the node reboots automatically"), Usual: 600})

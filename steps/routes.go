@@ -13,32 +13,32 @@ import (
 	"touchdown/steps/site"
 )
 
-// pageRoutes gives the routes whose hosts the cluster chose a host of the new domain. Routes with a host or a subdomain that
+// appRoutes gives the routes whose hosts the cluster chose a host of the new domain. Routes with a host or a subdomain that
 // an administrator chose are listed, never changed.
-type pageRoutes struct{ Site *site.Config }
+type appRoutes struct{ Site *site.Config }
 
 var (
-	_ Inspector = (*pageRoutes)(nil)
-	_ Skipper   = (*pageRoutes)(nil)
-	_ Planner   = (*pageRoutes)(nil)
-	_ Undoer    = (*pageRoutes)(nil)
-	_ Reader    = (*pageRoutes)(nil)
+	_ Inspector = (*appRoutes)(nil)
+	_ Skipper   = (*appRoutes)(nil)
+	_ Planner   = (*appRoutes)(nil)
+	_ Undoer    = (*appRoutes)(nil)
+	_ Reader    = (*appRoutes)(nil)
 )
 
 // ID names the step in the journal.
-func (*pageRoutes) ID() string { return "routes" }
+func (*appRoutes) ID() string { return "routes" }
 
 // Title says what the step does.
-func (*pageRoutes) Title() message.Text { return message.T("Give applications their new addresses") }
+func (*appRoutes) Title() message.Text { return message.T("Give applications their new addresses") }
 
 // Reads names what the new hosts are made of.
-func (*pageRoutes) Reads() []string { return []string{"spec.clusterName", "spec.baseDomain"} }
+func (*appRoutes) Reads() []string { return []string{"spec.clusterName", "spec.baseDomain"} }
 
 // Skip applies where no new name was asked for.
-func (s *pageRoutes) Skip() message.Text { return noNames(s.Site) }
+func (s *appRoutes) Skip() message.Text { return noNames(s.Site) }
 
 // Inspect lists the applications that will keep their address.
-func (s *pageRoutes) Inspect(ctx context.Context, node *backend.Node, report Report) error {
+func (s *appRoutes) Inspect(ctx context.Context, node *backend.Node, report Report) error {
 	if s.Site.Domain() == "" {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (s *pageRoutes) Inspect(ctx context.Context, node *backend.Node, report Rep
 }
 
 // Plan tells each address that changes.
-func (s *pageRoutes) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
+func (s *appRoutes) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	routes, err := s.list(ctx, node.Kube.Within(formTimeout))
 	if err != nil {
 		return Plan{Changes: []Change{{What: message.T("Addresses of applications"), New: message.T("those that the cluster chose move to the new domain")}}}, nil // it does not run yet
@@ -86,7 +86,7 @@ func (s *pageRoutes) Plan(ctx context.Context, node *backend.Node) (Plan, error)
 }
 
 // Run resets the routes. It runs after the roll-outs: before, a new route could still get an old host.
-func (s *pageRoutes) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (s *appRoutes) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
 	routes, err := s.list(ctx, c)
 	if err != nil {
@@ -119,12 +119,12 @@ func (s *pageRoutes) Run(ctx context.Context, node *backend.Node, report Report)
 }
 
 // Undo gives each route its old spec back.
-func (s *pageRoutes) Undo(ctx context.Context, node *backend.Node, report Report) error {
+func (s *appRoutes) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	_, err := newOriginals(report).restore(ctx, node.Kube.WithProgress(report.Progress))
 	return err
 }
 
-func (s *pageRoutes) list(ctx context.Context, c *kube.Cluster) ([]domain.Route, error) {
+func (s *appRoutes) list(ctx context.Context, c *kube.Cluster) ([]domain.Route, error) {
 	now, err := domain.Read(ctx, c)
 	if err != nil {
 		return nil, fmt.Errorf("reading what the cluster is called: %w", err)

@@ -52,7 +52,7 @@ func (s *FactoryReport) Run(ctx context.Context, node *backend.Node, rep Report)
 
 // Pace is how much longer than its plan this node took on the bench line for what is mostly reboots; 1 where the report is not there. A landing's time left begins with it.
 func (s *FactoryReport) Pace() float64 {
-	d, err := (report.Store{Dir: s.Dir}).Open()
+	d, err := (report.Folder{Dir: s.Dir}).Open()
 	if err != nil {
 		return 1
 	}

@@ -56,7 +56,7 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&siteCertificates{Site: cfg},                   // for the new names, read back before anything refers to them
 			&siteDomain{Site: cfg, Timeouts: w.Timeouts},   // the new names beside the old ones, written close together
 			&nameRollouts{Site: cfg, Timeouts: w.Timeouts}, // until each operator has taken them
-			&pageRoutes{Site: cfg},                         // addresses of the cluster's own pages
+			&appRoutes{Site: cfg},                          // new addresses for applications whose hosts the cluster chose
 		}},
 		{ID: "images", Title: message.T("Image store"), Steps: []Step{
 			&Images{Site: cfg, Version: w.Version}, // whatever the node runs is here, whole, and needs no registry

@@ -16,7 +16,7 @@ import (
 // answers are what was typed here and not yet accepted, and what is said about it.
 type answers struct {
 	*client
-	drafts  map[string]string
+	unsent  map[string]string // by path, what waits on this console: the engine does not have it, or refused it
 	refused map[string]string // values that the engine could not take at all, and why
 	aside   aside             // what is being done, or could not be, for a value of a field
 	pending int               // values on their way to the engine
@@ -32,13 +32,13 @@ type refusal interface {
 	Says() message.Text
 }
 
-// set sends a value to the engine; the draft stays until it was taken. What repeats the value is typed again, too: nobody saw which of
+// set sends a value to the engine; it stays unsent until it was taken. What repeats the value is typed again, too: nobody saw which of
 // the two had the slip.
 func (a *answers) set(path, value string) tea.Cmd {
 	a.pending++
 	for _, v := range a.allFields() {
 		if v.Repeats == path {
-			delete(a.drafts, v.Path)
+			delete(a.unsent, v.Path)
 			delete(a.refused, v.Path)
 		}
 	}
@@ -62,12 +62,12 @@ func (a *answers) fieldSet(msg setMsg) {
 	case msg.stale:
 	case msg.failed == nil:
 		delete(a.refused, msg.path)
-		if a.drafts[msg.path] == msg.value {
-			delete(a.drafts, msg.path)
+		if a.unsent[msg.path] == msg.value {
+			delete(a.unsent, msg.path)
 		}
 	case errors.Is(msg.failed, session.ErrInvalid):
 		if a.repeats(msg.path) != "" { // nobody sees what is there: the next keys start it again
-			delete(a.drafts, msg.path)
+			delete(a.unsent, msg.path)
 		}
 		a.refused[msg.path] = strings.TrimPrefix(plain(msg.failed), msg.path+": ") // it stands below the field
 		if e, ok := errors.AsType[refusal](msg.failed); ok && show(e.Says()) != "" {
@@ -85,16 +85,16 @@ func (a *answers) restored(msg restoredMsg) {
 		return
 	}
 	for _, path := range msg.paths {
-		delete(a.drafts, path)
+		delete(a.unsent, path)
 		delete(a.refused, path)
 	}
 	a.flash = msg.says
 }
 
-// value is the draft, or what the engine has.
+// value is what waits here unsent, or what the engine has.
 func (a *answers) value(v view.Field) string {
-	if draft, ok := a.drafts[v.Path]; ok {
-		return draft
+	if text, ok := a.unsent[v.Path]; ok {
+		return text
 	}
 	return v.Value
 }
@@ -107,11 +107,11 @@ func (a *answers) problem(v view.Field, tried bool) string {
 	if show(v.Problem) != "" {
 		return show(v.Problem)
 	}
-	empty := v.Value == "" && !v.SecretSet && a.drafts[v.Path] == "" && v.Kind != steps.YesNo
+	empty := v.Value == "" && !v.SecretSet && a.unsent[v.Path] == "" && v.Kind != steps.YesNo
 	if tried && empty && !v.Optional {
 		return t("form.needed")
 	}
-	if tried && a.drafts[v.Path] == "" {
+	if tried && a.unsent[v.Path] == "" {
 		return show(v.Together)
 	}
 	return ""
@@ -171,7 +171,7 @@ func (a *answers) actedFile(msg actMsg, open bool) {
 
 // took forgets what was typed for a field that has the content of a file now.
 func (a *answers) took(act session.Action) {
-	delete(a.drafts, act.Path)
+	delete(a.unsent, act.Path)
 	delete(a.refused, act.Path)
 	a.whisper(t("files.taken", act.Value))
 }

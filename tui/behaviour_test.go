@@ -233,7 +233,7 @@ func TestPen(t *testing.T) {
 	b.shows("you have control")
 	b.press("up", "up", "down", "tab")
 	if !slices.Contains(b.fake.sets, "spec.baseDomain=half") {
-		t.Errorf("the draft was lost: %q", b.fake.sets)
+		t.Errorf("what was typed is lost: %q", b.fake.sets)
 	}
 }
 
@@ -286,8 +286,8 @@ func TestRefusalsStayBesideTheField(t *testing.T) {
 	b := newBench(t, 80, 24)
 	b.press("c")
 	b.app.pending++
-	b.app.Update(setMsg{snapshot: b.app.link.look(), path: "spec.baseDomain", value: "2x", failed: fmt.Errorf("%w: 2x is no duration", session.ErrInvalid)})
-	b.shows("! 2x is no duration")
+	b.app.Update(setMsg{snapshot: b.app.link.look(), path: "spec.baseDomain", value: "2x", failed: fmt.Errorf("%w: 2x is not a duration", session.ErrInvalid)})
+	b.shows("! 2x is not a duration")
 	b.app.Update(actMsg{snapshot: b.app.link.look(), failed: errors.New("reading the disk: no space left")})
 	b.shows("no space left")
 }
@@ -649,7 +649,7 @@ func TestInventoryPage(t *testing.T) {
 	b.shows("engine not answering")
 }
 
-// TestLogOfWarningsAndJournal: w leaves out what is no warning, j shows the node's own journal, whose warnings come first; both come back.
+// TestLogOfWarningsAndJournal: w leaves out what is not a warning, j shows the node's own journal, whose warnings come first; both come back.
 func TestLogOfWarningsAndJournal(t *testing.T) {
 	b := newBench(t, 80, 24)
 	b.fake.log = []string{"03:04:00 INFO  all quiet", "03:04:01 WARN  the disk is slow"}

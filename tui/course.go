@@ -199,7 +199,7 @@ func findings(stage view.Stage) []finding {
 	return out
 }
 
-// failing are the checks of a stage that failed, for the answers of now.
+// failing are the checks of a stage that failed, for the current answers.
 func failing(stage view.Stage) []finding {
 	return slices.DeleteFunc(findings(stage), func(f finding) bool { return f.stale || f.Status != "fail" })
 }

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// item is a run of printable text, or one key that is no text.
+// item is a run of printable text, or one key that is not text.
 type item struct {
 	text string
 	key  tea.KeyPressMsg
@@ -65,7 +65,7 @@ func (d *decoder) inKey() bool { return d.at != ground || d.skip > 0 || len(d.ut
 // unfinished reports whether a key or a bracketed paste has begun that may go on.
 func (d *decoder) unfinished() bool { return d.inKey() || d.paste }
 
-// drop notes that something came that is no key: what comes with it was not pressed by a person.
+// drop notes that something came that is not a key: what comes with it was not pressed by a person.
 func (d *decoder) drop() {
 	d.endText()
 	if n := len(d.items); n == 0 || d.items[n-1] != (item{}) {

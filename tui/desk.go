@@ -33,7 +33,7 @@ func newDesk(l *link, o Options) *desk {
 	basic := o.Mode == Basic
 	c := &client{link: l, clock: o.Clock, name: o.Name}
 	d := &desk{
-		client: c, answers: &answers{client: c, drafts: map[string]string{}, refused: map[string]string{}}, course: &course{client: c},
+		client: c, answers: &answers{client: c, unsent: map[string]string{}, refused: map[string]string{}}, course: &course{client: c},
 		theme: newTheme(basic), basic: basic, memory: memory{o.Memory}, support: o.Support, save: o.Save, seen: newRecord(l.session.Shown),
 	}
 	d.board = keyboard{of: o.Keyboard, chosen: d.memory.layout(d.name)}

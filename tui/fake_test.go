@@ -110,10 +110,11 @@ func (f *fake) change(edit func(*view.Snapshot)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	edit(&f.snap)
-	f.wakeLocked()
+	f.wake()
 }
 
-func (f *fake) wakeLocked() {
+// wake tells the event streams that the snapshot changed. Its callers hold mu, as those of take, may, takeFile and restore do.
+func (f *fake) wake() {
 	f.snap.Seq++
 	close(f.changed)
 	f.changed = make(chan struct{})
@@ -122,7 +123,7 @@ func (f *fake) wakeLocked() {
 func (f *fake) Set(_ context.Context, pen, path, value string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.mayLocked(pen); err != nil {
+	if err := f.may(pen); err != nil {
 		return err
 	}
 	f.sets = append(f.sets, path+"="+value)
@@ -138,16 +139,16 @@ func (f *fake) Set(_ context.Context, pen, path, value string) error {
 				case v.Path == path && v.Repeats != "" && value != "" && value != f.secrets[v.Repeats]:
 					return fmt.Errorf("%w: %w", session.ErrInvalid, &site.Error{Msg: message.T("The two PINs differ. Type both again.")})
 				case v.Path == path:
-					f.setLocked(v, value)
+					f.take(v, value)
 				}
 			}
 		}
 	}
-	f.wakeLocked()
+	f.wake()
 	return nil
 }
 
-func (f *fake) setLocked(v *view.Field, value string) {
+func (f *fake) take(v *view.Field, value string) {
 	v.Source, v.Changed, v.Problem = "typed", true, message.Text{}
 	if v.Kind == steps.Secret {
 		v.SecretSet = value != ""
@@ -163,7 +164,7 @@ func (f *fake) setLocked(v *view.Field, value string) {
 	}
 }
 
-func (f *fake) mayLocked(pen string) error {
+func (f *fake) may(pen string) error {
 	if f.gone {
 		return fmt.Errorf("%w: connection refused", session.ErrNoEngine)
 	}
@@ -181,14 +182,14 @@ func (f *fake) Load(context.Context, string, map[string]string, string) error { 
 func (f *fake) Do(_ context.Context, pen string, a session.Action) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.mayLocked(pen); err != nil {
+	if err := f.may(pen); err != nil {
 		return err
 	}
 	f.actions = append(f.actions, a)
 	switch a.Verb {
 	case session.Act:
 		if a.Volume != "" {
-			return f.takeLocked(a)
+			return f.takeFile(a)
 		}
 		if a.Value == "" {
 			if f.volumes != nil { // else those of the example
@@ -200,7 +201,7 @@ func (f *fake) Do(_ context.Context, pen string, a session.Action) error {
 		defer f.mu.Lock()
 		return <-f.acting
 	case session.Restore:
-		f.restoreLocked(a)
+		f.restore(a)
 	case session.Review:
 		f.snap.State, f.snap.Review = view.Reviewed, reviewView()
 	case session.Edit:
@@ -218,12 +219,12 @@ func (f *fake) Do(_ context.Context, pen string, a session.Action) error {
 	case session.Cancel:
 		failed(&f.snap)
 	}
-	f.wakeLocked()
+	f.wake()
 	return nil
 }
 
-// takeLocked takes a file as the engine does; one that ends with .key is none for the field.
-func (f *fake) takeLocked(a session.Action) error {
+// takeFile takes a file as the engine does; one that ends with .key is none for the field.
+func (f *fake) takeFile(a session.Action) error {
 	if strings.HasSuffix(a.Value, ".key") {
 		return &problem.Problem{Code: "MED-VAL", Summary: message.F("The file %s is not taken: it holds a private key.", a.Value), Fix: message.T("Choose the right file.")}
 	}
@@ -240,11 +241,11 @@ func (f *fake) takeLocked(a session.Action) error {
 		}
 	}
 	f.snap.Volumes = nil
-	f.wakeLocked()
+	f.wake()
 	return nil
 }
 
-func (f *fake) restoreLocked(a session.Action) {
+func (f *fake) restore(a session.Action) {
 	for i := range f.snap.Stages {
 		for j, step := range f.snap.Stages[i].Steps {
 			for k := range step.Fields {
@@ -283,7 +284,7 @@ func (f *fake) TakePen(_ context.Context, console string, force bool) (string, e
 	f.tokens++
 	f.pen = fmt.Sprint("pen", f.tokens)
 	f.snap.Pen = view.Pen{Holder: console, Since: epoch}
-	f.wakeLocked()
+	f.wake()
 	return f.pen, nil
 }
 
@@ -359,7 +360,7 @@ func (f *fake) Log(_ context.Context, ask records.Ask) ([]string, error) {
 func (f *fake) Give(_ context.Context, pen string, ask handout.Ask) (*handout.LogIn, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.mayLocked(pen); err != nil {
+	if err := f.may(pen); err != nil {
 		return nil, err
 	}
 	f.asked = append(f.asked, ask)
@@ -392,7 +393,7 @@ func (f *fake) offerLocked(what session.Document) ([]byte, error) {
 	if what == offered.End {
 		f.snap.Offer.Ended = offered.Withdrawn
 	}
-	f.wakeLocked()
+	f.wake()
 	return json.Marshal(f.snap.Offer)
 }
 

@@ -147,12 +147,12 @@ func TestFilesBehindAnotherPage(t *testing.T) {
 			b.shows("The file site/server.key is not taken")
 		}
 		b.press("ctrl+o")
-		b.app.drafts["spec.additionalTrustBundle"] = "half a line"
+		b.app.unsent["spec.additionalTrustBundle"] = "half a line"
 		right := later("enter")
 		b.shows("Reading ca.pem ...")
 		b.press(away)
 		b.run(right)
-		if text, typed := b.app.drafts["spec.additionalTrustBundle"]; typed {
+		if text, typed := b.app.unsent["spec.additionalTrustBundle"]; typed {
 			t.Errorf("what was typed stays in front of the file: %q", text)
 		}
 		if away == "?" {

@@ -12,7 +12,7 @@ import (
 	"touchdown/steps/view"
 )
 
-// form asks the questions of one stage. What is typed stays a draft of this console until the field is left.
+// form asks the questions of one stage. What is typed stays on this console until the field is left.
 type form struct {
 	base
 	stage   string
@@ -57,7 +57,7 @@ func (f *form) fields() []view.Field {
 	for i, step := range steps {
 		steps[i].Fields = slices.Clone(step.Fields)
 		for j, v := range step.Fields {
-			steps[i].Fields[j].Visible = v.Visible || v.Repeats != "" && f.drafts[v.Repeats] != ""
+			steps[i].Fields[j].Visible = v.Visible || v.Repeats != "" && f.unsent[v.Repeats] != ""
 		}
 	}
 	return fields(view.Stage{Steps: steps})
@@ -101,8 +101,8 @@ func (f *form) focus(path string) {
 		f.acted = path
 	}
 	ed := editorOf(v)
-	if draft, ok := f.drafts[path]; ok && !isPasted(v.Kind) {
-		ed = newEditor(draft)
+	if text, ok := f.unsent[path]; ok && !isPasted(v.Kind) {
+		ed = newEditor(text)
 	}
 	f.entry.start(ed, v.Kind == steps.Lines)
 }
@@ -122,7 +122,7 @@ func editorOf(v view.Field) editor {
 // for one that someone emptied.
 func (f *form) refill() {
 	v, i := f.field()
-	if _, draft := f.drafts[v.Path]; i >= 0 && !f.entry.typed && !draft && v.Kind == steps.Text && f.refused[v.Path] == "" && f.entry.ed.value() != v.Value {
+	if _, waits := f.unsent[v.Path]; i >= 0 && !f.entry.typed && !waits && v.Kind == steps.Text && f.refused[v.Path] == "" && f.entry.ed.value() != v.Value {
 		f.entry.ed = editorOf(v)
 	}
 }
@@ -139,10 +139,10 @@ func (f *form) commit() tea.Cmd {
 	text := f.entry.line()
 	_, refused := f.refused[v.Path]
 	if v.Kind == steps.Secret && text == "" || v.Kind == steps.Text && text == v.Value && !refused {
-		delete(f.drafts, v.Path)
+		delete(f.unsent, v.Path)
 		return nil
 	}
-	f.drafts[v.Path] = text
+	f.unsent[v.Path] = text
 	return f.set(v.Path, text)
 }
 
@@ -151,7 +151,7 @@ func (f *form) pick(v view.Field, value string) tea.Cmd {
 	if value == f.value(v) {
 		return nil
 	}
-	f.drafts[v.Path] = value
+	f.unsent[v.Path] = value
 	return f.set(v.Path, value)
 }
 
@@ -172,6 +172,6 @@ func choicesOf(v view.Field) []steps.Choice {
 
 // mayBeSecret tells whether a value may be a secret in the wrong place: a person gave it as text, or something is wrong with it.
 func (f *form) mayBeSecret(v view.Field) bool {
-	_, draft := f.drafts[v.Path]
-	return draft || f.problem(v, true) != "" || isText(v.Kind) && chosen.ByPerson(v.Source)
+	_, waits := f.unsent[v.Path]
+	return waits || f.problem(v, true) != "" || isText(v.Kind) && chosen.ByPerson(v.Source)
 }

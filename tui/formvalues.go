@@ -31,7 +31,7 @@ func (f values) draw(v view.Field, focused bool, w int) (string, int) {
 			s, x := f.typed(&f.entry.ed, inner, true)
 			return box(s), x + 1
 		}
-		if v.SecretSet || f.drafts[v.Path] != "" {
+		if v.SecretSet || f.unsent[v.Path] != "" {
 			return box(t("form.set")), 1
 		}
 		return box(""), 1
@@ -84,7 +84,7 @@ func (f values) drawPasted(v view.Field, focused bool, box func(string) string) 
 		return box(value), 1
 	case pasting:
 		return box(t("form.pasting", len(f.entry.paste.lines)+1)), 1
-	case v.SecretSet, v.Value != "", f.drafts[v.Path] != "":
+	case v.SecretSet, v.Value != "", f.unsent[v.Path] != "":
 		return box(t("form.set")), 1
 	}
 	return box(""), 1
@@ -92,8 +92,8 @@ func (f values) drawPasted(v view.Field, focused bool, box func(string) string) 
 
 // source tells where a value comes from and whether it was changed.
 func (f values) source(v view.Field) string {
-	if draft, ok := f.drafts[v.Path]; ok && draft != v.Value && v.Path != f.path {
-		return t("form.draft")
+	if text, ok := f.unsent[v.Path]; ok && text != v.Value && v.Path != f.path {
+		return t("form.unsent")
 	}
 	if v.Value == "" && !v.SecretSet {
 		if v.Optional {

@@ -68,7 +68,7 @@ func (b *bench) speaksGerman() {
 	english(b.t, b.screen())
 }
 
-// english fails for English in what a person reads, where it is no data.
+// english fails for English in what a person reads, where it is not data.
 func english(t *testing.T, screen string) {
 	t.Helper()
 	for line := range strings.SplitSeq(screen, "\n") {
@@ -239,7 +239,7 @@ func TestPlainInGerman(t *testing.T) {
 	}
 	english(t, strings.ReplaceAll(said, "\r\n", "\n"))
 	if i := bytes.IndexFunc(all.Bytes(), func(r rune) bool { return r > 0x7e }); i >= 0 {
-		t.Errorf("a byte that is no ASCII: %q", all.Bytes()[i:])
+		t.Errorf("a byte that is not ASCII: %q", all.Bytes()[i:])
 	}
 }
 

@@ -12,7 +12,7 @@ start it with  touchdown engine`,
 	"checks": `This page shows what Touchdown found on this machine. It changes nothing.
 
 PASS  is right.          WARN  works, but someone should know.
-FAIL  is in the way.     SKIP  could not be looked at; the line says why.
+FAIL  is in the way.     SKIP  could not be checked; the line says why.
 
 "checking" stands where an answer was changed and the machine is looked at
 again. The earlier verdict no longer counts, and the review waits.
@@ -42,7 +42,7 @@ of the network port, d opens advanced settings. Example: Domain  example.com`,
 	"pick": `Choose one of the list: Up and Down move, Enter chooses, b goes back.
 
 Where it stands below the list, a makes the machine show which one it means:
-the LED of a network port blinks for some seconds, so that you find the
+the LED of a network port blinks for a few seconds, so that you find the
 socket. Nothing is chosen or changed by it.
 
 Example: Down and Enter choose the second of the list.`,
@@ -142,7 +142,7 @@ Example: Reason  agreed with the site on the phone, ticket 4711`,
 
 "Older" and "Newer", or PgUp and PgDn, move. "Find" looks for a word; find
 again for the next one. "Follow" shows new lines as they come. "Warnings"
-leaves out what is no warning and no error; "All lines" brings it back.
+leaves out what is not a warning and no error; "All lines" brings it back.
 "Node's journal" shows what the system of this node recorded since it
 started, its warnings first; "Log" comes back.
 

@@ -150,7 +150,7 @@ func TestTranslatedHelps(t *testing.T) {
 	}
 }
 
-// TestLanguageOfTheEnvironment: what was asked for comes first, then the variables in their order; an unknown one is no error.
+// TestLanguageOfTheEnvironment: what was asked for comes first, then the variables in their order; an unknown one is not an error.
 func TestLanguageOfTheEnvironment(t *testing.T) {
 	for _, c := range []struct {
 		asked              string
@@ -329,7 +329,7 @@ func shownOf(t *testing.T, sent map[string]any, english string) string {
 	}{message.Data(english)}
 	message.Restore(&doc, found)
 	if doc.Text == message.Data(english) && english != "" {
-		t.Errorf("%s is no message", data)
+		t.Errorf("%s is not a message", data)
 	}
 	return show(doc.Text)
 }

@@ -20,7 +20,7 @@ func TestLettersReachEverything(t *testing.T) {
 		t.Helper()
 		for _, k := range keys {
 			if strings.Contains(k, "ctrl") || k == "esc" {
-				t.Fatalf("%s is no key of this test", k)
+				t.Fatalf("%s is not a key of this test", k)
 			}
 		}
 		b.press(keys...)

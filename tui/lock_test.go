@@ -124,7 +124,7 @@ func TestLockedTakesNoControl(t *testing.T) {
 	}
 }
 
-// TestPlainLock: line mode asks for the PIN too, and what was typed at the prompt before is no answer.
+// TestPlainLock: line mode asks for the PIN too, and what was typed at the prompt before is not an answer.
 func TestPlainLock(t *testing.T) {
 	f := newFake()
 	asking(&f.snap)

@@ -174,7 +174,7 @@ func TestMemory(t *testing.T) {
 }
 
 // TestLanguageIsRemembered: the language that a person chooses, on a help page or in line mode, is that of the line's next
-// console too; one that was asked for comes before it, and what is no language does not count.
+// console too; one that was asked for comes before it, and what is not a language does not count.
 func TestLanguageIsRemembered(t *testing.T) {
 	t.Setenv("LC_ALL", "C")
 	t.Cleanup(func() { here.Store(nil) })
@@ -222,7 +222,7 @@ func TestLanguageOutlivesTheConsole(t *testing.T) {
 	openLine(t, "dumb", "dumb", size(80, 24), memory).prints("Type control to take control:")
 }
 
-// TestPlainAsksBeforeLeaving: Ctrl-C at a prompt and during the work asks; another one is no answer.
+// TestPlainAsksBeforeLeaving: Ctrl-C at a prompt and during the work asks; another one is not an answer.
 func TestPlainAsksBeforeLeaving(t *testing.T) {
 	for scene, prompt := range map[string]string{"dumb": "Type control to take control:", "work": "Wait until the new names"} {
 		t.Run(scene, func(t *testing.T) {
@@ -232,7 +232,7 @@ func TestPlainAsksBeforeLeaving(t *testing.T) {
 			l.send("\x03")
 			const asks = "Type leave to leave:"
 			l.prints(asks)
-			l.send("\x03") // a bouncing key is no answer
+			l.send("\x03") // a bouncing key is not an answer
 			l.send("\x03") // and the next one asks again
 			l.printsTimes(asks, 2)
 			l.send("leave\r")

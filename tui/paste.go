@@ -78,7 +78,7 @@ func (e *entry) press(msg tea.KeyPressMsg, v view.Field) tea.Cmd {
 		return nil
 	}
 	text := e.line()
-	e.drafts[v.Path], e.typed = text, true
+	e.unsent[v.Path], e.typed = text, true
 	if e.eager(v) {
 		return e.set(v.Path, text)
 	}
@@ -93,7 +93,7 @@ func (e *entry) empties(msg tea.KeyPressMsg, v view.Field) bool {
 
 // empty forgets what was pasted and takes the value away, a secret too.
 func (e *entry) empty(v view.Field) tea.Cmd {
-	e.paste, e.drafts[v.Path] = paste{indented: e.paste.indented}, ""
+	e.paste, e.unsent[v.Path] = paste{indented: e.paste.indented}, ""
 	return e.set(v.Path, "")
 }
 
@@ -153,8 +153,8 @@ func (e *entry) add(v view.Field, n int, text string) (int, tea.Cmd, string) {
 		refused = t("paste.long", v.Label, longest)
 	}
 	value := strings.TrimSpace(e.ed.value())
-	if e.drafts[v.Path] = value; !e.typed {
-		delete(e.drafts, v.Path)
+	if e.unsent[v.Path] = value; !e.typed {
+		delete(e.unsent, v.Path)
 	}
 	if e.eager(v) {
 		return n, e.set(v.Path, value), refused
@@ -273,6 +273,6 @@ func (e *entry) sendLines(v view.Field, n int) tea.Cmd {
 	}
 	e.paste.fresh = n < len(e.paste.lines)
 	value := e.paste.text(n)
-	e.drafts[v.Path] = value
+	e.unsent[v.Path] = value
 	return e.set(v.Path, value)
 }

@@ -19,7 +19,6 @@ import (
 	"touchdown/backend/health"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/images"
-	"touchdown/backend/images/store"
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/message"
 	"touchdown/steps/view"
@@ -34,16 +33,16 @@ func realChecks(t *testing.T) []check.Check {
 	_, cluster := kubetest.New(t)
 	all = append(all, (&health.Looker{}).Look(t.Context(), cluster, health.Options{})...)
 	damage := []message.Text{
-		store.Damage{File: "overlay/0f3a/diff/usr/bin/oc", What: message.T("it is missing"), Images: []string{"registry.example/oc:1", "registry.example/cli:1"}}.Text(),
-		store.Damage{File: "overlay/0f3a/diff/etc/passwd", What: message.F("it has %d bytes instead of %d", 7, 900)}.Text(),
-		store.Damage{File: "overlay/0f3a/link", What: message.F("it cannot be read: %s", message.Detail(errors.New("input/output error")))}.Text(),
+		images.Damage{File: "overlay/0f3a/diff/usr/bin/oc", What: message.T("it is missing"), Images: []string{"registry.example/oc:1", "registry.example/cli:1"}}.Text(),
+		images.Damage{File: "overlay/0f3a/diff/etc/passwd", What: message.F("it has %d bytes instead of %d", 7, 900)}.Text(),
+		images.Damage{File: "overlay/0f3a/link", What: message.F("it cannot be read: %s", message.Detail(errors.New("input/output error")))}.Text(),
 	}
 	s := images.Status{Generation: 3, Mounted: true, Named: true, Images: 61, Layers: 170, Listed: 61, Damage: damage, Unrepaired: []message.Text{message.T("there is nothing to repair it with")}}
 	all = append(all, s.Checks()...)
 	s = images.Status{Generation: 3, Named: true, Images: 61, Listed: 59, Unlisted: []string{"a:1", "b:1"}, Repaired: damage}
 	all = append(all, s.Checks()...)
 	all = append(all, images.Moved{Failed: message.T("CRI-O has been started already")}.Check())
-	return append(all, images.Rehearsal{Phase: images.Over, Finished: true, NotReady: []message.Text{message.F("%s: %s", "plant/app", message.F("container %s waits: %s", "app", "ErrImagePull"))}}.Check())
+	return append(all, images.Rehearsal{Finished: true, NotReady: []message.Text{message.F("%s: %s", "plant/app", message.F("container %s waits: %s", "app", "ErrImagePull"))}}.Check())
 }
 
 // identifier is a name of other programs: a setting of assisted-service, an annotation, a command.
@@ -91,10 +90,10 @@ func TestDamageInGerman(t *testing.T) {
 		text message.Text
 		want string
 	}{
-		{store.Damage{File: "overlay/x/diff/y", What: message.T("it is missing")}.Text(), "overlay/x/diff/y: fehlt (kein Image)"},
-		{store.Damage{File: "y", What: message.F("it has %d bytes instead of %d", 7, 900)}.Text(), "y: hat 7 Byte statt 900 (kein Image)"},
-		{store.Damage{File: "y", What: message.T("its content has changed"), Images: []string{"a", "b", "c"}}.Text(), "y: der Inhalt hat sich geändert (a und 2 weitere)"},
-		{store.Damage{File: "y", What: message.F("it cannot be read: %s", message.Detail(errors.New("input/output error")))}.Text(), "y: nicht lesbar: technische Meldung: input/output error (kein Image)"},
+		{images.Damage{File: "overlay/x/diff/y", What: message.T("it is missing")}.Text(), "overlay/x/diff/y: fehlt (kein Image)"},
+		{images.Damage{File: "y", What: message.F("it has %d bytes instead of %d", 7, 900)}.Text(), "y: hat 7 Byte statt 900 (kein Image)"},
+		{images.Damage{File: "y", What: message.T("its content has changed"), Images: []string{"a", "b", "c"}}.Text(), "y: der Inhalt hat sich geändert (a und 2 weitere)"},
+		{images.Damage{File: "y", What: message.F("it cannot be read: %s", message.Detail(errors.New("input/output error")))}.Text(), "y: nicht lesbar: technische Meldung: input/output error (kein Image)"},
 		{machine.Errors["nics"], "/sys/class/net fehlt"},
 		{machine.Errors["modules"], "technische Meldung: reading /sys/firmware/dmi/tables/DMI: no such file or directory"},
 		{machine.Errors["chassis"], "die Firmware sagt dem Kernel nichts (/sys/class/dmi/id fehlt)"},

@@ -27,7 +27,7 @@ const (
 )
 
 // record is what this console tells the engine of itself, for support: the pages that it showed, and the keys that did something. What is
-// typed is no part of it. It never makes the console wait.
+// typed is not part of it. It never makes the console wait.
 type record struct {
 	tell func(context.Context, string) error
 

@@ -42,7 +42,7 @@ func remember(a *app, p page, drawn string) {
 	a.seen.shows(a.now(), a.clock(), a.lastAct, name, plainText(p.lines))
 }
 
-// pressedKey is what is recorded of a key: its name where it is no character, what it does where it is one that does something. Whoever
+// pressedKey is what is recorded of a key: its name where it is not a character, what it does where it is one that does something. Whoever
 // types a secret in the wrong place must not find it in the record.
 func pressedKey(a *app, msg tea.KeyPressMsg) string {
 	k, top := a.keys, a.top()

@@ -113,7 +113,7 @@ func TestTheRecordHasNoSecret(t *testing.T) {
 				b.press("enter", "'"+secretWord)
 			}
 			b.press("ctrl+u", "ctrl+u")
-			page.refused, page.drafts = map[string]string{}, map[string]string{}
+			page.refused, page.unsent = map[string]string{}, map[string]string{}
 		}
 	}
 	if kinds[steps.Secret] == 0 || kinds[steps.PEM] == 0 || kinds[steps.Lines] == 0 || kinds[steps.Text] == 0 {
@@ -126,8 +126,8 @@ func TestTheRecordHasNoSecret(t *testing.T) {
 	}
 }
 
-// TestTheRecordHasNoDraft: what a person left in a field is not in it before the engine has it, which may know that it is a secret.
-func TestTheRecordHasNoDraft(t *testing.T) {
+// TestTheRecordHasNothingUnsent: what a person left in a field is not in it before the engine has it, which may know that it is a secret.
+func TestTheRecordHasNothingUnsent(t *testing.T) {
 	b := newBench(t, 80, 24, realSite)
 	b.fake.gone = true // it takes nothing
 	for _, stage := range b.app.snap.Stages {

@@ -59,7 +59,7 @@ func TestPINIsTypedTwice(t *testing.T) {
 		t.Errorf("%d characters of the refused PIN are still there", len(f.entry.ed.value()))
 	}
 	at(againPath)
-	if s := b.screen(); slices.Contains(b.fake.sets, againPath+"=") || b.app.answers.refused[againPath] != "" || b.app.answers.drafts[againPath] != "" {
+	if s := b.screen(); slices.Contains(b.fake.sets, againPath+"=") || b.app.answers.refused[againPath] != "" || b.app.answers.unsent[againPath] != "" {
 		t.Errorf("the old one is still there:\n%s", s)
 	}
 	_, cmd = b.app.top().(*form).goOn()

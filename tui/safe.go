@@ -20,7 +20,7 @@ func obeyed(r rune) bool { return !unicode.IsPrint(r) }
 // A character must not be split between two writes.
 func Safe(out io.Writer, ascii bool) io.Writer { return safe{out, ascii} }
 
-// Outlet is the way to a terminal for all that is printed line by line. What is no terminal gets UTF-8.
+// Outlet is the way to a terminal for all that is printed line by line. What is not a terminal gets UTF-8.
 func Outlet(out io.Writer) io.Writer { return Safe(out, onlyASCII(out)) }
 
 // onlyASCII reports whether out is a terminal that is not known to show UTF-8.

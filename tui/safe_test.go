@@ -18,7 +18,7 @@ import (
 // planted is what a terminal must never get.
 const planted = "a\x1b]0;title\x07b\x1b]52;c;AAAA\x1b\\c\x1b[2J\x1b[?1049h\u009b2J\x9b2Jd\u202ecba\u200bz\roverwritten\x7f\x00\b\nnext"
 
-// plant puts it behind every text below v that is no name of a kind or state.
+// plant puts it behind every text below v that is not a name of a kind or state.
 func plant(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:

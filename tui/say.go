@@ -38,7 +38,7 @@ func show(text message.Text) string {
 	return text.String()
 }
 
-// worded is a word of the engine that is no sentence, of a kind such as "unit", in the language of this console. What the texts
+// worded is a word of the engine that is not a sentence, of a kind such as "unit", in the language of this console. What the texts
 // do not have is data.
 func worded(kind, word string) string {
 	if _, known := texts[kind+"."+word]; known {

@@ -10,7 +10,7 @@ type screen interface {
 	name() string // key of its help
 	update(tea.Msg) (screen, tea.Cmd)
 	view(w, h int) page
-	typing() bool // what is typed is text, letters are no keys
+	typing() bool // what is typed is text, letters are not keys
 	keys() []key.Binding
 	overlay() bool
 	private() bool // what it shows is not recorded for support

@@ -62,7 +62,7 @@ func messagesOf(folder string, found map[string][]string) error {
 			for arg, text := range formats(file) {
 				value := info.Types[arg].Value
 				if value == nil || value.Kind() != constant.String {
-					return fmt.Errorf("%s: this message is no constant of its package", files.Position(arg.Pos()))
+					return fmt.Errorf("%s: this message is not a constant of its package", files.Position(arg.Pos()))
 				}
 				id := constant.StringVal(value)
 				if text {

@@ -43,7 +43,7 @@ func TestAStoppedConsoleEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		go io.Copy(io.Discard, keyboard) //nolint:errcheck // until it is closed
+		go io.Copy(io.Discard, keyboard) // until it is closed
 		begun, goOn := make(chan struct{}), make(chan struct{})
 		o := Options{Name: "ttyS0", In: tty, Out: tty, Memory: t.TempDir()}
 		o.model = func(m tea.Model) tea.Model { return busyModel{m.(painted), begun, goOn} }

@@ -117,7 +117,7 @@ func TestUnlockWithoutAHostName(t *testing.T) {
 	}
 }
 
-// TestKeyBesideASequence: what comes together with a sequence that is no key was not pressed by a person.
+// TestKeyBesideASequence: what comes together with a sequence that is not a key was not pressed by a person.
 func TestKeyBesideASequence(t *testing.T) {
 	for _, data := range []string{
 		"\x1b]0;title\x07\r", "\x1b[0m\r", "\r\x1b[0m", "\x1b[M !!\r", "\r\x1bP never ends \r\r", "\x1b[99~y", "\x1b\x1b[20192.0.2.1/24\x1b[201~",

@@ -48,7 +48,7 @@ func (p *talk) listen() {
 	}
 }
 
-// readLine reads a line without its end. Of a longer one than a field takes it returns nothing: it was no answer.
+// readLine reads a line without its end. Of a longer one than a field takes it returns nothing: it was not an answer.
 func readLine(r *bufio.Reader) (string, error) {
 	line, long, err := r.ReadLine()
 	text := string(line)

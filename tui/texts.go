@@ -84,7 +84,7 @@ var sentences = map[string]string{
 	"form.set":          "set, not shown",
 	"form.pasting":      "line %d, empty line ends",
 	"form.lines":        "%d lines",
-	"form.draft":        "not sent yet",
+	"form.unsent":       "not sent yet",
 	"form.optional":     "optional",
 	"form.required":     "needed",
 	"form.changed":      "typed, changed",
@@ -116,7 +116,7 @@ var sentences = map[string]string{
 	"act.plain": "%[1]s1, %[1]s2 and so on: %[2]s.",
 
 	"files.title":   "%s: choose a file on a stick",
-	"files.loading": "Looking at the sticks; this takes some seconds ...",
+	"files.loading": "Looking at the sticks; this takes a few seconds ...",
 	"files.taking":  "Reading %s ...",
 	"files.taken":   "Taken from the file %s. The stick may be taken out.",
 	"files.bytes":   "%d bytes",

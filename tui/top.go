@@ -30,7 +30,7 @@ type app struct {
 	fast       bool
 	wantsPlain bool // the person goes on in line mode
 	refused    bool // the rest of a batch of keys
-	handled    int  // keys of the batch that were no text
+	handled    int  // keys of the batch that were not text
 	every      time.Duration
 	after      func(time.Duration, func(time.Time) tea.Msg) tea.Cmd
 }

@@ -102,21 +102,21 @@ func TestCheck(t *testing.T) {
 		code  string
 		warns int
 	}{
-		"good":                  {good, []string{"api.x.example"}, "", 0},
-		"good wildcard":         {good, []string{"*.apps.x.example"}, "", 0},
-		"wildcard not covered":  {good, []string{"*.apps.y.example"}, "CERT-SAN", 0},
-		"single is no wildcard": {year("console.apps.x.example"), []string{"*.apps.x.example"}, "CERT-SAN", 0},
-		"other name":            {good, []string{"api.y.example"}, "CERT-SAN", 0},
-		"expired":               {signer.leaf(t, now.Add(-2*time.Hour), now.Add(-time.Hour), "api.x.example"), []string{"api.x.example"}, "CERT-AGE", 0},
-		"not yet":               {signer.leaf(t, now.Add(time.Hour), now.Add(2*time.Hour), "api.x.example"), []string{"api.x.example"}, "CERT-AGE", 0},
-		"soon over":             {signer.leaf(t, now.Add(-time.Hour), now.Add(20*24*time.Hour), "api.x.example"), []string{"api.x.example"}, "", 1},
-		"key of another":        {certs.Pair{Cert: good.Cert, Key: other.Key}, nil, "CERT-KEY", 0},
-		"no key":                {certs.Pair{Cert: good.Cert}, nil, "CERT-KEY", 0},
-		"encrypted key":         {certs.Pair{Cert: good.Cert, Key: block("ENCRYPTED PRIVATE KEY", []byte("x"))}, nil, "CERT-KEY", 0},
-		"no certificate":        {certs.Pair{Key: good.Key}, nil, "CERT-PEM", 0},
-		"damaged":               {certs.Pair{Cert: block("CERTIFICATE", []byte("x")), Key: good.Key}, nil, "CERT-PEM", 0},
-		"CA first":              {certs.Pair{Cert: append(slices.Clone(second), good.Cert...), Key: good.Key}, nil, "CERT-KEY", 0},
-		"leaf twice":            {certs.Pair{Cert: append(slices.Clone(good.Cert), other.Cert...), Key: good.Key}, nil, "CERT-SEQ", 0},
+		"good":                     {good, []string{"api.x.example"}, "", 0},
+		"good wildcard":            {good, []string{"*.apps.x.example"}, "", 0},
+		"wildcard not covered":     {good, []string{"*.apps.y.example"}, "CERT-SAN", 0},
+		"single is not a wildcard": {year("console.apps.x.example"), []string{"*.apps.x.example"}, "CERT-SAN", 0},
+		"other name":               {good, []string{"api.y.example"}, "CERT-SAN", 0},
+		"expired":                  {signer.leaf(t, now.Add(-2*time.Hour), now.Add(-time.Hour), "api.x.example"), []string{"api.x.example"}, "CERT-AGE", 0},
+		"not yet":                  {signer.leaf(t, now.Add(time.Hour), now.Add(2*time.Hour), "api.x.example"), []string{"api.x.example"}, "CERT-AGE", 0},
+		"soon over":                {signer.leaf(t, now.Add(-time.Hour), now.Add(20*24*time.Hour), "api.x.example"), []string{"api.x.example"}, "", 1},
+		"key of another":           {certs.Pair{Cert: good.Cert, Key: other.Key}, nil, "CERT-KEY", 0},
+		"no key":                   {certs.Pair{Cert: good.Cert}, nil, "CERT-KEY", 0},
+		"encrypted key":            {certs.Pair{Cert: good.Cert, Key: block("ENCRYPTED PRIVATE KEY", []byte("x"))}, nil, "CERT-KEY", 0},
+		"no certificate":           {certs.Pair{Key: good.Key}, nil, "CERT-PEM", 0},
+		"damaged":                  {certs.Pair{Cert: block("CERTIFICATE", []byte("x")), Key: good.Key}, nil, "CERT-PEM", 0},
+		"CA first":                 {certs.Pair{Cert: append(slices.Clone(second), good.Cert...), Key: good.Key}, nil, "CERT-KEY", 0},
+		"leaf twice":               {certs.Pair{Cert: append(slices.Clone(good.Cert), other.Cert...), Key: good.Key}, nil, "CERT-SEQ", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, warnings, err := certs.Check(test.pair, test.names, nil, now)

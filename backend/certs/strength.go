@@ -18,7 +18,7 @@ const leastRSA = 2048
 // checkStrength refuses what the API server would take and the router would not: keys other than RSA and ECDSA, and signatures by MD5 or SHA-1
 // (openshift/router 4b401a86d, pkg/router/routeapihelpers/validation.go: privateKeyBlockVerifier, since release-4.14, and
 // validateCertSignatureAlgorithms, since release-4.16: a cluster before that would lose its router at the update).
-// A signature of a certificate by its own key is not looked at there either.
+// A signature of a certificate by its own key is not checked there either.
 func checkStrength(p *parsed) error {
 	var what message.Text
 	switch key := p.key.Public().(type) {

@@ -12,7 +12,7 @@ const (
 	Pass   Status = "pass"
 	Warn   Status = "warn"
 	Fail   Status = "fail"
-	Skip   Status = "skip"   // could not be looked at; Observed says why
+	Skip   Status = "skip"   // could not be checked; Observed says why
 	Waived Status = "waived" // failed or warned, and a person took responsibility for it
 )
 

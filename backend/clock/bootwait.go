@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 )
 
 // waiter holds up the start of kubelet until the clock agrees with a time server, for three minutes where none answers: from
@@ -15,7 +16,7 @@ const waiter, dependencies = "chrony-wait.service", "kubelet-dependencies.target
 
 // noWait is the file that keeps the waiter from starting. The unit is not masked: the Machine Config Daemon enables the units of
 // all MachineConfigs again with each update, and fails where one of them is masked.
-const noWait = "/etc/systemd/system/" + waiter + ".d/50-touchdown.conf"
+const noWait = rhcos.Units + "/" + waiter + ".d/50-touchdown.conf"
 
 // BootWaits tells whether each boot waits for a time server before kubelet starts.
 func BootWaits(ctx context.Context, m *host.Machine) (bool, error) {
@@ -34,7 +35,7 @@ func BootWaits(ctx context.Context, m *host.Machine) (bool, error) {
 	return state["LoadState"] == "loaded" && slices.Contains(strings.Fields(state["WantedBy"]), dependencies), nil
 }
 
-// BootWait switches that wait on or off. Switched off it also ends the wait of this boot, and a boot that waited in vain is no failed
+// BootWait switches that wait on or off. Switched off it also ends the wait of this boot, and a boot that waited in vain is not a failed
 // unit any more: nothing is left of it that anyone has to look into.
 func BootWait(ctx context.Context, m *host.Machine, on bool) error {
 	var err error

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/message"
 )
 
@@ -16,7 +17,7 @@ import (
 // at all: the kubelet's bootstrap credential and the CA of its clients. ca.crt is laid up to OpenShift 4.17 only
 // (openshift/machine-config-operator templates/common/_base/files/root-ca.yaml).
 var (
-	shortLived = []string{"/var/lib/kubelet/pki/kubelet-client-current.pem", "/var/lib/kubelet/pki/kubelet-server-current.pem"}
+	shortLived = []string{rhcos.KubeletPKI + "/kubelet-client-current.pem", rhcos.KubeletPKI + "/kubelet-server-current.pem"}
 	longLived  = []string{"/etc/kubernetes/kubelet-ca.crt", "/etc/kubernetes/ca.crt"}
 )
 

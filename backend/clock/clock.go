@@ -17,6 +17,7 @@ import (
 	"github.com/beevik/ntp"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 )
 
@@ -90,7 +91,7 @@ func sorted(servers []string) []string {
 }
 
 func chronyConf(m *host.Machine) (file, conf string) {
-	for _, file := range []string{"/etc/chrony.conf", "/etc/chrony/chrony.conf"} {
+	for _, file := range []string{rhcos.Chrony, "/etc/chrony/chrony.conf"} {
 		if conf, err := m.ReadFile(file); err == nil {
 			return file, string(conf)
 		}

@@ -14,7 +14,7 @@ const (
 	// agree is how far time servers may be apart and still count as telling the same time. The worst servers of the public pool
 	// are within 100 ms; a second leaves room for a slow line.
 	agree = time.Second
-	// maxForward is the largest jump ahead that needs no answer: a battery clock drifts by at most some minutes in a month, so a
+	// maxForward is the largest jump ahead that needs no answer: a battery clock drifts by at most a few minutes in a month, so a
 	// day is past any drift, and certificates are renewed within a day of their end.
 	maxForward = 24 * time.Hour
 	// maxBack is the largest jump back that needs no answer. What was written in the time that comes again, such as leases and

@@ -168,7 +168,7 @@ func Files(m *host.Machine, now time.Time) message.Text {
 	}
 	var bad []message.Text
 	for _, kind := range []string{"client", "server"} {
-		b, err := m.ReadFile("/var/lib/kubelet/pki/kubelet-" + kind + "-current.pem")
+		b, err := m.ReadFile(pki + "/kubelet-" + kind + "-current.pem")
 		if err != nil {
 			bad = append(bad, message.F("the kubelet has no %s certificate", kind))
 			continue

@@ -129,7 +129,7 @@ func parse(b []byte) (*x509.CertificateRequest, error) {
 	block, rest := pem.Decode(b)
 	switch {
 	case block == nil || block.Type != "CERTIFICATE REQUEST" || len(block.Headers) > 0:
-		return nil, message.Failed(message.T("it is no certificate request in PEM"))
+		return nil, message.Failed(message.T("it is not a certificate request in PEM"))
 	case strings.TrimSpace(string(rest)) != "":
 		return nil, message.Failed(message.T("it has more in it than one request"))
 	}

@@ -14,11 +14,12 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/message"
 )
 
 const (
-	pki         = "/var/lib/kubelet/pki"
+	pki         = rhcos.KubeletPKI
 	kubeletConf = "/etc/kubernetes/kubelet.conf"
 )
 
@@ -28,7 +29,7 @@ type Kubelet struct {
 	// Good means that its client certificate is valid. Such a kubelet asks for the next one with that certificate, never with
 	// the token: k8s.io/kubernetes cmd/kubelet/app/server.go, newClientsetFn, and bootstrap.go, LoadClientConfig.
 	Good bool
-	// since is when that certificate begins to be valid: some minutes before it was issued.
+	// since is when that certificate begins to be valid: a few minutes before it was issued.
 	since time.Time
 	// Key is what a kubelet without rotation asks for a certificate with, and keeps in a file until it has one (bootstrap.go,
 	// LoadClientCert). With rotation, as on OpenShift, the key is in the kubelet's memory only (k8s.io/client-go

@@ -101,7 +101,7 @@ func listen(t *testing.T, says func(io.Writer) error) string {
 	return l.Addr().String()
 }
 
-// TestEcho: a monitor that answers with the token that it got, in something that is no HTTP, puts it on no screen and in no log.
+// TestEcho: a monitor that answers with the token that it got, in something that is not HTTP, puts it on no screen and in no log.
 func TestEcho(t *testing.T) {
 	for _, answer := range []string{token + "\r\n\r\n", "HTTP/1.1 200 OK\r\n" + token + "\r\n\r\n", "HTTP/1.1 200 OK\r\n" + token[:3] + "\x00" + token[3:] + "\r\n\r\n"} {
 		n := newNode(t)
@@ -212,8 +212,10 @@ func pair(t *testing.T) (cert, key string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(24 * time.Hour), IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(24 * time.Hour), IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, k.Public(), k)
 	if err != nil {
 		t.Fatal(err)

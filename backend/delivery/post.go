@@ -101,7 +101,7 @@ func passing(code int) bool {
 func dial(t Target) (http.RoundTripper, error) {
 	u, err := url.Parse(t.URL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-		return nil, errors.New("the address is no URL of HTTP or HTTPS") // its text may hold a password
+		return nil, errors.New("the address is not a URL of HTTP or HTTPS") // its text may hold a password
 	}
 	if u.Scheme == "http" && (t.Token != "" || t.Key != "") {
 		return nil, errors.New("a token or a certificate needs an address with https")

@@ -47,7 +47,7 @@ type waiting struct {
 	size int64
 }
 
-// Post lets a delivery wait for the sender, durably. The same content again is no second delivery. Where there is no
+// Post lets a delivery wait for the sender, durably. The same content again is not a second delivery. Where there is no
 // room, the oldest goes.
 func (o *Outbox) Post(i Item) error {
 	if len(i.Body) > maxItem {
@@ -176,7 +176,7 @@ func (o *Outbox) file(name string, limit int64) ([]byte, error) {
 	if err == nil && !whole {
 		err = errDamaged
 	}
-	return data, err //nolint:wrapcheck // the callers say what they read
+	return data, err // the callers say what they read
 }
 
 var errDamaged = errors.New("its content was damaged on the disk")

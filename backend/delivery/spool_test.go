@@ -25,7 +25,7 @@ func TestBounds(t *testing.T) {
 	for i := range maxMany + 3 {
 		n.now = n.now.Add(time.Second)
 		n.must(n.Post(item(i)))
-		n.must(n.Post(item(i))) // is no second one
+		n.must(n.Post(item(i))) // is not a second one
 	}
 	all, err := n.list()
 	n.must(err)

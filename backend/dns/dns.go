@@ -14,11 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 )
 
 const (
-	folder = "/etc/dnsmasq.d"
+	folder = rhcos.Dnsmasq
 	// own sorts behind the installer's single-node.conf; dnsmasq reads every file of the folder, and names of two files add up.
 	own     = folder + "/touchdown-site.conf"
 	service = "dnsmasq.service"
@@ -108,7 +109,7 @@ func Add(ctx context.Context, m *host.Machine, z Zone, domain string) (changed b
 	if host.Managed(m, own) {
 		return false, &problem.Problem{
 			Code:    "DNS-HELD",
-			Summary: message.F("The cluster itself lays the file %s on this node.", own),
+			Summary: message.F("The cluster itself writes the file %s on this node.", own),
 			Fix:     message.T("Remove the MachineConfig that does, or change the names in it."),
 		}
 	}

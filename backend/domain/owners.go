@@ -13,7 +13,7 @@ type Owners struct {
 	Below  string // the domain that the router appends to subdomains, which need not be the cluster's
 }
 
-// Owners reads them. Whether their certificates are good for the names is not looked at.
+// Owners reads them. Whether their certificates are good for the names is not checked.
 func (n Names) Owners(ctx context.Context, c *kube.Cluster) (o Owners, err error) {
 	api, err := c.Get(ctx, kube.Config("apiservers"))
 	if err != nil {

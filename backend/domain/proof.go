@@ -22,7 +22,7 @@ type Proof struct {
 }
 
 // Prove asks for each name until it answers with its certificate, and returns a verdict on each. It fails when one does not in
-// time; servers load a new certificate some seconds after their operator says that it is done.
+// time; servers load a new certificate a few seconds after their operator says that it is done.
 func Prove(ctx context.Context, c *kube.Cluster, proofs []Proof, now func() time.Time, p Timeouts) ([]check.Check, error) {
 	var checks []check.Check
 	w := kube.Wait{

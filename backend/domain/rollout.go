@@ -35,7 +35,7 @@ func Usual() Timeouts {
 	return Timeouts{Notice: 5 * time.Minute, Limit: 25 * time.Minute, Grace: 3 * time.Minute, Stable: 30 * time.Second}
 }
 
-const degradedFix = "Undo the change of the names, or retry when the cause below is cured."
+const degradedFix = "Undo the change of the names, or retry when the cause below is fixed."
 
 // Noticed waits until the operators have seen a change: the API server's operator has taken the names into its own configuration,
 // and the router's operator has read its. Before, "at rest" is old news.
@@ -210,7 +210,7 @@ func (g *gate) lasts(what string, so bool) time.Duration {
 
 func (g *gate) degraded(co *configv1.ClusterOperator, e *evidence) error {
 	cond := kube.Condition(co, configv1.OperatorDegraded)
-	bad := cond != nil && cond.Status == configv1.ConditionTrue && !(followed(cond) && (e.coming || e.revisions.Followed()))
+	bad := cond != nil && cond.Status == configv1.ConditionTrue && (!followed(cond) || !e.coming && !e.revisions.Followed())
 	if g.lasts("degraded "+co.Name, bad) < g.p.Grace || !bad {
 		return nil
 	}

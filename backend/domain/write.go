@@ -203,5 +203,5 @@ func list(tree map[string]any, key string) ([]any, error) {
 	case []any:
 		return v, nil
 	}
-	return nil, fmt.Errorf("%s is no list", key)
+	return nil, fmt.Errorf("%s is not a list", key)
 }

@@ -91,7 +91,7 @@ func ParseSigningKey(text []byte) (SigningKey, error) {
 	}
 	key, ok := any.(ed25519.PrivateKey)
 	if !ok {
-		return SigningKey{}, errors.New("it is no Ed25519 key; touchdown media keygen makes one")
+		return SigningKey{}, errors.New("it is not an Ed25519 key; touchdown media keygen makes one")
 	}
 	return SigningKey{key}, nil
 }
@@ -123,7 +123,7 @@ func parseTrust(keys, revoked []byte, releases bool) (*Trust, error) {
 		}
 		key, ok := any.(ed25519.PublicKey)
 		if !ok {
-			return nil, errors.New("reading trusted keys: one of them is no Ed25519 key")
+			return nil, errors.New("reading trusted keys: one of them is not an Ed25519 key")
 		}
 		switch isRelease := marked(from[:len(from)-len(rest)]); {
 		case isRelease && !releases:

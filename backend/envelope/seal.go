@@ -78,7 +78,7 @@ func NewNodeKey() (private, recipient string, err error) {
 func Recipient(private string) (string, error) {
 	key, err := age.ParseX25519Identity(strings.TrimSpace(private))
 	if err != nil {
-		return "", errors.New("it is no private key of a node") // age's own error could tell a part of it
+		return "", errors.New("it is not a private key of a node") // age's own error could tell a part of it
 	}
 	return key.Recipient().String(), nil
 }

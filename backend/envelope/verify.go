@@ -62,7 +62,7 @@ func (d *Document) For(serial string, used []string) error {
 	case d.AnySerial:
 		return nil
 	case serial == "":
-		return refusal("MED-SER", message.F("The medium is for the machine with serial number %s, and this machine's firmware tells none.", d.Serial), message.T("Have the serial number set in the firmware, or make a medium with --any-serial, for use with a person at the console."))
+		return refusal("MED-SER", message.F("The medium is for the machine with serial number %s, and this machine's firmware has none.", d.Serial), message.T("Have the serial number set in the firmware, or make a medium with --any-serial, for use with a person at the console."))
 	case !strings.EqualFold(serial, d.Serial):
 		return refusal("MED-SER", message.F("The medium is for the machine with serial number %s; this one has %s.", d.Serial, serial), message.T("Look for the medium that has this machine's serial number, or have one made."))
 	}

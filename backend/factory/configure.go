@@ -14,6 +14,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 )
 
@@ -200,9 +201,9 @@ func SetDisruptionPolicies(ctx context.Context, c *kube.Cluster, save kube.Save)
 		}
 		files, _ := policy["files"].([]any)
 		for _, p := range []struct{ path, service string }{
-			{"/etc/chrony.conf", "chronyd.service"},
-			{"/etc/dnsmasq.d", "dnsmasq.service"},
-			{"/etc/containers/storage.conf", "crio.service"},
+			{rhcos.Chrony, "chronyd.service"},
+			{rhcos.Dnsmasq, "dnsmasq.service"},
+			{rhcos.Storage, "crio.service"},
 		} {
 			files = restarting(files, p.path, p.service)
 		}
@@ -235,7 +236,7 @@ func WaitConfigured(ctx context.Context, c *kube.Cluster, with []Manifest, befor
 	return kube.RollOut{
 		Wait: kube.Wait{
 			What: message.T("the node's new configuration"), Limit: 40 * time.Minute, Usual: 10 * time.Minute, Code: "FAC-MCP",
-			Fix: message.T("Look at the machine-config operator; when its pool is well again, run the same command once more."),
+			Fix: message.T("Look at the machine-config operator; when its pool is healthy again, run the same command once more."),
 		},
 		Pool: layout.Pool, Before: before,
 		Lacks: func(_ context.Context, p *machinev1.MachineConfigPool) (message.Text, error) {

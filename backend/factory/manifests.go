@@ -15,6 +15,7 @@ import (
 
 	"touchdown/assets"
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 )
 
 // dnsmasqConfig is what the assisted installer calls its own; a cluster that has one keeps it.
@@ -150,12 +151,11 @@ func parseManifest(data []byte) (Manifest, error) {
 }
 
 func (m *Manifest) addUnit(u unit) {
-	const units = "/etc/systemd/system"
 	if u.Contents != "" {
-		m.Files = append(m.Files, File{path.Join(units, u.Name), 0o644, []byte(u.Contents)})
+		m.Files = append(m.Files, File{path.Join(rhcos.Units, u.Name), 0o644, []byte(u.Contents)})
 	}
 	for _, d := range u.Dropins {
-		m.Files = append(m.Files, File{path.Join(units, u.Name+".d", d.Name), 0o644, []byte(d.Contents)})
+		m.Files = append(m.Files, File{path.Join(rhcos.Units, u.Name+".d", d.Name), 0o644, []byte(d.Contents)})
 	}
 	if u.Enabled {
 		m.Units = append(m.Units, u.Name)
@@ -167,7 +167,7 @@ func dataURL(source string) ([]byte, error) {
 	rest, ok := strings.CutPrefix(source, "data:")
 	kind, body, found := strings.Cut(rest, ",")
 	if !ok || !found {
-		return nil, fmt.Errorf("%.20q is no data URL", source)
+		return nil, fmt.Errorf("%.20q is not data URL", source)
 	}
 	if strings.HasSuffix(kind, ";base64") {
 		b, err := base64.StdEncoding.DecodeString(body)

@@ -19,6 +19,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 )
 
@@ -81,7 +82,7 @@ func (h *ManualInstall) suited(files []File, through message.Text) error {
 			}
 		}
 	}
-	if !h.Host.Exists("/run/systemd/system") {
+	if !h.Host.Exists(rhcos.BootedBySystemd) {
 		return &problem.Problem{Code: "HND-SYSD", Summary: message.T("This machine is not run by systemd."), Fix: message.T("Start `touchdown engine` by hand, and `touchdown` in another terminal.")}
 	}
 	return nil
@@ -137,8 +138,8 @@ func (h *ManualInstall) due(files []File, record laid) ([]File, error) {
 			due = append(due, f)
 		default:
 			return nil, &problem.Problem{
-				Code: "HND-ELSE", Summary: message.F("%s is there already, and not as Touchdown lays it.", f.Path),
-				Fix: message.T("Look whose it is; move it away, and run the same command again."),
+				Code: "HND-ELSE", Summary: message.F("%s is there already, and it is not the file that Touchdown writes.", f.Path),
+				Fix: message.T("Find out whose it is; move it away, and run the same command again."),
 			}
 		}
 	}
@@ -204,7 +205,7 @@ func (h *ManualInstall) start(ctx context.Context, units []string, changed bool)
 		errs = append(errs, do("reading       systemd reads its units", "systemctl", "daemon-reload"))
 	}
 	for _, u := range units {
-		if !h.Host.Exists("/etc/systemd/system/multi-user.target.wants/" + u) {
+		if !h.Host.Exists(rhcos.Units + "/multi-user.target.wants/" + u) {
 			errs = append(errs, do("enabled       "+u, "systemctl", "enable", "--quiet", u))
 		}
 	}
@@ -260,7 +261,7 @@ func (h *ManualInstall) record() (laid, error) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, &problem.Problem{
 			Code: "HND-RCRD", Summary: message.F("%s cannot be read, and it is the only record of what was installed.", layout.Installed),
-			Fix: message.T("Move it away; `touchdown install` then takes what is as it shall be for someone else's."), Err: err,
+			Fix: message.T("Move it away; `touchdown install` then takes the files that it finds for someone else's."), Err: err,
 		}
 	}
 	return r, nil

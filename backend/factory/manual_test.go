@@ -133,8 +133,8 @@ func TestManualInstall(t *testing.T) {
 	b.says(t, "nothing to take away")
 }
 
-// TestHandIsCareful: what belongs to others stays, and nothing happens while the engine is at work.
-func TestHandIsCareful(t *testing.T) {
+// TestManualInstallIsCareful: what belongs to others stays, and nothing happens while the engine is at work.
+func TestManualInstallIsCareful(t *testing.T) {
 	b := newLab(t, "one")
 	code := func(err error, want string) {
 		t.Helper()
@@ -182,8 +182,8 @@ func TestHandIsCareful(t *testing.T) {
 	code((&factory.ManualInstall{Host: hosttest.New(t).Machine}).Install(t.Context()), "HND-SYSD")
 }
 
-// TestHandCut: the power goes, or the disk refuses, at any write: the next run knows what is its own, and nothing else.
-func TestHandCut(t *testing.T) {
+// TestManualInstallCut: the power goes, or the disk refuses, at any write: the next run knows what is its own, and nothing else.
+func TestManualInstallCut(t *testing.T) {
 	for cut := range 9 {
 		b := newLab(t, "one")
 		b.install(t)
@@ -216,8 +216,8 @@ func TestHandCut(t *testing.T) {
 	}
 }
 
-// TestHandDry says everything and does nothing.
-func TestHandDry(t *testing.T) {
+// TestManualInstallDry says everything and does nothing.
+func TestManualInstallDry(t *testing.T) {
 	b := newLab(t, "one")
 	b.Dry = true
 	b.install(t)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"touchdown/backend/layout"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
@@ -137,7 +138,7 @@ func (h *ManualInstall) ours(record laid) ([]string, error) {
 
 // stop ends the engine and lets no boot start it again.
 func (h *ManualInstall) stop(ctx context.Context, units []string) error {
-	units = slices.DeleteFunc(slices.Clone(units), func(u string) bool { return !h.Host.Exists("/etc/systemd/system/" + u) })
+	units = slices.DeleteFunc(slices.Clone(units), func(u string) bool { return !h.Host.Exists(rhcos.Units + "/" + u) })
 	if len(units) == 0 {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // TestNamesBesideASilentServer: on a node that came back from a site the question for the other family goes to the name server of that
-// site, and nobody answers it. Another address is no pass, nor is none.
+// site, and nobody answers it. Another address is not a pass, nor is none.
 func TestNamesBesideASilentServer(t *testing.T) {
 	for answer, want := range map[string]check.Status{"127.0.0.1": check.Pass, "127.0.0.9": check.Fail, "": check.Fail} {
 		socket, err := net.ListenPacket("udp4", "127.0.0.1:0")

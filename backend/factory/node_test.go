@@ -141,9 +141,9 @@ func TestTheInternalAddressNeedsNoSite(t *testing.T) {
 const away = `{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: a, cluster: {server: "https://localhost:6443"}}],
   contexts: [{name: a, context: {cluster: a, user: a}}], users: [{name: a, user: {token: a}}]}`
 
-// TestHandOnANode installs on a booted machine that has no MachineConfigs and takes it away again: the wizard is on its
+// TestManualInstallOnANode installs on a booted machine that has no MachineConfigs and takes it away again: the wizard is on its
 // lines, then its own logins are.
-func TestHandOnANode(t *testing.T) {
+func TestManualInstallOnANode(t *testing.T) {
 	m := node.Start(t, node.Options{})
 	must(t, m, "true")
 	if err := m.Program(); err != nil {

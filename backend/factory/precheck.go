@@ -19,6 +19,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
+	"touchdown/backend/layout/rhcos"
 )
 
 // How long a node may be stored, from the cluster's own rotation: the first signer of the kubelet's certificates lives 24 hours, later ones
@@ -31,7 +32,7 @@ const (
 var kubeletCertificates = []string{"kubelet-client-current.pem", "kubelet-server-current.pem"}
 
 func certificate(m *host.Machine, name string) (*x509.Certificate, error) {
-	data, err := m.ReadFile(path.Join("/var/lib/kubelet/pki", name))
+	data, err := m.ReadFile(path.Join(rhcos.KubeletPKI, name))
 	if err != nil {
 		return nil, err
 	}

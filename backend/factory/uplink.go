@@ -12,11 +12,12 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 )
 
 // profiles is where NetworkManager keeps what survives a reboot. br-ex is rebuilt from there at every boot.
-const profiles = "/etc/NetworkManager/system-connections"
+const profiles = rhcos.Profiles
 
 // forever is NetworkManager's word for no timeout: a lease that comes late is still taken.
 const forever = "2147483647"

@@ -17,6 +17,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 )
 
 // Verify looks whether the bake has taken effect on the machine: what a unit really got, not what a file says.
@@ -95,8 +96,8 @@ func gate(ctx context.Context, m *host.Machine) check.Check {
 	if err != nil {
 		observed = message.Detail(err)
 	}
-	const want = "/etc/systemd/system/kubelet.service.d/05-touchdown.conf"
-	return result("bake-gate", message.T("Gate in front of kubelet"), err == nil && slices.Contains(strings.Fields(out), want), observed, message.T(want))
+	const want = rhcos.Units + "/kubelet.service.d/05-touchdown.conf"
+	return result("bake-gate", message.T("Gate in front of kubelet"), err == nil && slices.Contains(strings.Fields(out), want), observed, message.Data(want))
 }
 
 func uplink(ctx context.Context, m *host.Machine, own host.Own) check.Check {

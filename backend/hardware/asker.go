@@ -141,7 +141,7 @@ func (a *asker) link(name string) (l link, ok bool) {
 			l.Addresses = append(l.Addresses, address.IPNet.String())
 		}
 	}
-	// Virtual drivers refuse; that is no error of the machine.
+	// Virtual drivers refuse; that is not an error of the machine.
 	if driver, err := host.DriverOf(name); err == nil {
 		l.Driver, l.Firmware = driver.Name, driver.Firmware
 	}

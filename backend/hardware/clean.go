@@ -5,9 +5,10 @@ import (
 	"errors"
 	"reflect"
 	"strings"
-	"touchdown/backend/message"
 	"unicode"
 	"unicode/utf8"
+
+	"touchdown/backend/message"
 )
 
 // The bounds of what is taken over from a machine. Chosen: the longest honest text is a PCI name of about 120 characters, the

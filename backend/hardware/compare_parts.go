@@ -11,7 +11,7 @@ import (
 	"touchdown/backend/check"
 )
 
-// compare finds what became of each part. What legitimately differs between two starts is no part of it: the order of the PCI
+// compare finds what became of each part. What legitimately differs between two starts is not part of it: the order of the PCI
 // bus, names of disks and ports, links, sticks, what a BMC plugs in, virtual functions.
 func compare(then *shipped, now *Inventory) *differences {
 	d, was := &differences{}, then.Inventory

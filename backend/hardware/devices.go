@@ -79,7 +79,7 @@ func pciNames(m *host.Machine) (map[string]Device, error) {
 		}
 	}
 	if len(names) == 0 {
-		return nil, message.Failed(message.T("one of the PCI devices does not say what it is"))
+		return nil, message.Failed(message.T("one of the PCI devices does not report what it is"))
 	}
 	return names, nil
 }

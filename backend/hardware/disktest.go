@@ -3,6 +3,7 @@ package hardware
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"touchdown/backend/check"
@@ -76,7 +77,7 @@ func (d DiskTest) Measure(ctx context.Context, now time.Time, tell func(check.Ch
 	r.Messages = message.Of(&r)
 	data, err := json.Marshal(r)
 	if err != nil {
-		return err
+		return fmt.Errorf("encoding the result of the disk test: %w", err)
 	}
 	return d.Host.WriteFile(layout.DiskTest, data, 0o600)
 }

@@ -12,7 +12,7 @@ import (
 	"touchdown/backend/layout"
 )
 
-// TestKeptDiskTest: figures are judged again when they are told; what is no result of a test is none.
+// TestKeptDiskTest: figures are judged again when they are told; what is not a result of a test is none.
 func TestKeptDiskTest(t *testing.T) {
 	m := hosttest.New(t)
 	d := DiskTest{m.Machine}

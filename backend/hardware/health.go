@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
 	"touchdown/backend/message"
 )
 
@@ -141,5 +142,5 @@ func parseHealth(out []byte) (*Health, string, error) {
 			return nil, "", fmt.Errorf("smartctl: %s", text(m.String))
 		}
 	}
-	return nil, "", message.Failed(message.T("the disk tells nothing"))
+	return nil, "", message.Failed(message.T("the disk reports nothing"))
 }

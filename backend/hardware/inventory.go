@@ -27,7 +27,7 @@ type Inventory struct {
 	Var      Space                   `json:"var"`
 	Clock    Clock                   `json:"clock"`
 	Parts                            // only with Options.Parts or All
-	Errors   map[string]message.Text `json:"errors,omitempty"` // what could not be looked at, and why
+	Errors   map[string]message.Text `json:"errors,omitempty"` // what could not be checked, and why
 }
 
 // Parts are what no check judges, but whoever orders, repairs or replaces a part has to know.
@@ -240,9 +240,9 @@ func (i *Inventory) failed(section string) bool { return i.Errors[section] != me
 // why tells the reason for a gap.
 func (i *Inventory) why(what string) message.Text {
 	if why, failed := i.Errors[what]; failed {
-		return message.F("not looked at: %s", message.OrVerbatim(why))
+		return message.F("not checked: %s", message.OrVerbatim(why))
 	}
-	return message.T("not looked at: the machine does not tell")
+	return message.T("not checked: the machine does not say")
 }
 
 // SystemDisk returns the disk that the system is installed on, or nil when it cannot be told.

@@ -11,7 +11,7 @@ import (
 	"touchdown/backend/check"
 )
 
-// Checks judges an inventory. What could not be looked at is skipped with the reason, never passed.
+// Checks judges an inventory. What could not be checked is skipped with the reason, never passed.
 func Checks(i *Inventory, l Limits) []check.Check {
 	return []check.Check{
 		judgeCPU(i, l.Threads),
@@ -33,7 +33,7 @@ func Checks(i *Inventory, l Limits) []check.Check {
 	}
 }
 
-// skipped is the verdict on what could not be looked at.
+// skipped is the verdict on what could not be checked.
 func skipped(c check.Check, why message.Text) check.Check {
 	c.Status, c.Observed, c.Fix = check.Skip, why, message.Text{}
 	return c
@@ -69,7 +69,7 @@ func judgeFlags(i *Inventory) check.Check {
 	c := check.Check{ID: "hw-cpu-flags", Title: message.T("Processor generation"), Expected: message.T("x86-64-v2, better v3"), Source: message.T(sourceFlags)}
 	// "lm" is the flag of every 64-bit x86; without it the list is of another architecture, or missing.
 	if !slices.Contains(i.CPU.Flags, "lm") {
-		return skipped(c, message.T("not looked at: no list of x86-64 features"))
+		return skipped(c, message.T("not checked: no list of x86-64 features"))
 	}
 	missing := func(level []string) []string {
 		return slices.DeleteFunc(slices.Clone(level), func(f string) bool { return slices.Contains(i.CPU.Flags, f) })
@@ -125,7 +125,7 @@ func (i *Inventory) whyNoDisk() message.Text {
 	if i.failed("disks") {
 		return i.why("disks")
 	}
-	return message.T("not looked at: cannot tell which disk holds the system")
+	return message.T("not checked: cannot tell which disk holds the system")
 }
 
 func judgeDiskType(i *Inventory) check.Check {
@@ -143,7 +143,7 @@ func judgeDiskType(i *Inventory) check.Check {
 		c.Status = check.Warn
 		c.Fix = message.T("Use a solid-state disk: the cluster's database (etcd) needs writes that reach the disk within 10 ms.")
 	case d.Type != "SSD":
-		return skipped(c, message.F("not looked at: the kernel does not tell the type of %s", d.Name))
+		return skipped(c, message.F("not checked: the kernel does not report the type of %s", d.Name))
 	}
 	return c
 }

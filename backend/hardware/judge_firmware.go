@@ -68,7 +68,7 @@ func judgeSerial(i *Inventory) check.Check {
 }
 
 func judgeVirtual(i *Inventory) check.Check {
-	c := check.Check{ID: "hw-virtual", Title: message.T("Real hardware"), Expected: message.T("a physical machine"), Source: message.T("Touchdown: a node that ships is one"), Observed: message.Data(i.Virtual)}
+	c := check.Check{ID: "hw-virtual", Title: message.T("Real hardware"), Expected: message.T("a physical machine"), Source: message.T("Touchdown: a node that ships is a physical machine"), Observed: message.Data(i.Virtual)}
 	switch i.Virtual {
 	case "":
 		return skipped(c, i.why("virtual"))

@@ -58,7 +58,7 @@ func judgeLink(i *Inventory) check.Check {
 		}
 	}
 	if len(told) == 0 {
-		return skipped(c, i.whyNoPort(message.T("no port tells its link")))
+		return skipped(c, i.whyNoPort(message.T("no port reports its link")))
 	}
 	c.Observed, c.Status = message.Join(told, ", "), check.Pass
 	if !up {
@@ -75,7 +75,7 @@ func (i *Inventory) whyNoPort(reason message.Text) message.Text {
 	if len(i.ports()) == 0 {
 		reason = message.T("there is no network port")
 	}
-	return message.F("not looked at: %s", reason)
+	return message.F("not checked: %s", reason)
 }
 
 func judgeSpeed(i *Inventory, b Bound) check.Check {
@@ -91,7 +91,7 @@ func judgeSpeed(i *Inventory, b Bound) check.Check {
 		}
 	}
 	if best == 0 {
-		return skipped(c, i.whyNoPort(message.T("no port with a link tells its speed")))
+		return skipped(c, i.whyNoPort(message.T("no port with a link reports its speed")))
 	}
 	c.Observed = message.Data(strings.Join(told, ", "))
 	return atLeast(c, int64(best), b)

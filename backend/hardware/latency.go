@@ -59,21 +59,21 @@ func latencyCheck() check.Check {
 // tryDisk measures, where the disk has room for it. Without a write it says why there is none.
 func tryDisk(ctx context.Context, m *host.Machine, progress func(done, all int)) (folder string, l latency, why message.Text) {
 	if folder = latencyFolder(m); folder == "" {
-		return "", l, message.T("not looked at: the machine has no /var/lib")
+		return "", l, message.T("not checked: the machine has no /var/lib")
 	}
 	free, err := m.Free(folder)
 	if err == nil && free < latencyRoom+latencyBlock*latencyWrites {
-		return folder, l, message.F("not looked at: %s has only %s free, and the test leaves 1 GiB", folder, gib(free))
+		return folder, l, message.F("not checked: %s has only %s free, and the test leaves 1 GiB", folder, gib(free))
 	}
 	var file *os.File
 	if err == nil {
 		file, err = host.Scratch(m, folder)
 	}
 	if err != nil {
-		return folder, l, message.F("not looked at: %s", message.Detail(err))
+		return folder, l, message.F("not checked: %s", message.Detail(err))
 	}
 	if l, err = measure(ctx, scratch{file}, time.Now, progress); err != nil {
-		return folder, latency{}, message.F("not looked at: %s", message.Detail(err))
+		return folder, latency{}, message.F("not checked: %s", message.Detail(err))
 	}
 	return folder, l, message.Text{}
 }

@@ -123,7 +123,7 @@ func TestWholeInventory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(i.Errors) != 2 { // the snapshot has no USB hub, and the folder that is the machine has no routes
-		t.Logf("not looked at: %v", i.Errors)
+		t.Logf("not checked: %v", i.Errors)
 	}
 	page, err := i.Page().Marshal()
 	if err != nil {

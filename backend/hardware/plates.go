@@ -20,7 +20,7 @@ type Plate struct {
 }
 
 // errNoPlates: without this folder ghw reports texts that are not known, as if the firmware had none.
-var errNoPlates = message.Failed(message.T("the firmware tells the kernel nothing (/sys/class/dmi/id is not there)"))
+var errNoPlates = message.Failed(message.T("the firmware reports nothing to the kernel (/sys/class/dmi/id is not there)"))
 
 // plates reports whether the firmware tells anything: as PCs do, or as boards with a device tree.
 func plates(m *host.Machine) bool {

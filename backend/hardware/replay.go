@@ -76,7 +76,7 @@ func unpack(snapshot io.Reader, dir string) error {
 	}
 	plain, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return fmt.Errorf("it is no snapshot of Touchdown: %w", err)
+		return fmt.Errorf("it is not a snapshot of Touchdown: %w", err)
 	}
 	u := &unpacker{root: root, files: tar.NewReader(io.LimitReader(plain, maxAll+maxEntries*1024))}
 	for {

@@ -105,7 +105,7 @@ func (d *differences) rest(all []check.Check) check.Check {
 // shownUnread are as many as fit the page of a check; the evidence has all.
 const shownUnread = 6
 
-// notCompared tells what one side does not know. That is no difference.
+// notCompared tells what one side does not know. That is not a difference.
 func (d *differences) notCompared() check.Check {
 	c := shippedCheck("hw-shipped-unread", message.T("As shipped: not compared"))
 	all := d.unread[0]

@@ -142,8 +142,8 @@ func TestBadSnapshots(t *testing.T) {
 		packed []byte
 		says   string
 	}{
-		"nothing":                    {nil, "no snapshot of Touchdown"},
-		"text":                       {[]byte("hello"), "no snapshot of Touchdown"},
+		"nothing":                    {nil, "not a snapshot of Touchdown"},
+		"text":                       {[]byte("hello"), "not a snapshot of Touchdown"},
 		"an empty archive":           {pack(t), "it is empty"},
 		"a path upwards":             {pack(t, meminfo, file{name: "../evil", content: "x"}), "where no snapshot has one"},
 		"a path upwards, hidden":     {pack(t, file{name: "sys/../../evil", content: "x"}), "where no snapshot has one"},
@@ -186,7 +186,7 @@ func TestTruncatedSnapshot(t *testing.T) {
 		cut := packed[:len(packed)*n/41]
 		_, err := hardware.Replay(t.Context(), bytes.NewReader(cut))
 		p, ok := errors.AsType[*problem.Problem](err)
-		if !ok || !strings.Contains(p.Err.Error(), "ends in the middle") && !strings.Contains(p.Err.Error(), "no snapshot of Touchdown") {
+		if !ok || !strings.Contains(p.Err.Error(), "ends in the middle") && !strings.Contains(p.Err.Error(), "not a snapshot of Touchdown") {
 			t.Errorf("%d of %d bytes: %v", len(cut), len(packed), err)
 		}
 	}

@@ -48,7 +48,11 @@ func (i *Inventory) Text() string { return i.Page().Text(message.Text.String) }
 // Marshal writes the page for the wire.
 func (p Page) Marshal() ([]byte, error) {
 	p.Messages = message.Of(&p)
-	return json.Marshal(p)
+	data, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the inventory: %w", err)
+	}
+	return data, nil
 }
 
 // ReadPage reads what Marshal wrote.

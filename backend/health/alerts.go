@@ -163,7 +163,7 @@ func judgeAlerts(s *State) check.Check {
 	c := check.Check{
 		ID: "alerts", Title: message.T("Alerts of the cluster's monitoring"), Expected: message.T("none of severity warning or critical for 30 minutes"),
 		Source: message.T("Prometheus of openshift-monitoring: /api/v1/alerts"),
-		Fix:    message.T("Look at what is named; alerts pass some minutes after their cause. The web console shows them under Observe, Alerting."),
+		Fix:    message.T("Look at what is named; alerts pass a few minutes after their cause. The web console shows them under Observe, Alerting."),
 	}
 	if c, no := unreadWide(s, c, "alerts"); no {
 		c.Status, c.Fix = check.Skip, message.Text{}

@@ -59,7 +59,7 @@ func TestRealAPI(t *testing.T) {
 		case id == "csrs" && len(csrs.Items) > 0, id == "cert-apps":
 			// The factory's node has requests that wait, and a router with its own CA.
 			if k.Status == check.Skip {
-				t.Errorf("%s was not looked at: %s", id, k.Observed)
+				t.Errorf("%s was not checked: %s", id, k.Observed)
 			}
 		case k.Status != check.Pass:
 			t.Errorf("%s is %s: %s", id, k.Status, k.Observed)

@@ -46,7 +46,7 @@ func life(from, to, at time.Time) (check.Status, message.Text) {
 func judgeServed(s *State, id string, title message.Text) check.Check {
 	c := check.Check{
 		ID: id, Title: title, Expected: message.T("valid, for this name, from a CA that the kubeconfig trusts"), Source: message.T(sourceCerts + "; TLS to the node"),
-		Fix: message.T("Wait: a new certificate is served some minutes after the change; else check its names and dates, and replace it: touchdown certificates replace."),
+		Fix: message.T("Wait: a new certificate is served a few minutes after the change; else check its names and dates, and replace it: touchdown certificates replace."),
 	}
 	if c, no := unread(s, c, ""); no {
 		return c
@@ -54,7 +54,7 @@ func judgeServed(s *State, id string, title message.Text) check.Check {
 	shown := s.Served[id]
 	switch {
 	case shown.Skip != (message.Text{}):
-		c.Status, c.Observed, c.Fix = check.Skip, message.F("not looked at: %s", shown.Skip), message.Text{}
+		c.Status, c.Observed, c.Fix = check.Skip, message.F("not checked: %s", shown.Skip), message.Text{}
 		return c
 	case shown.Err != nil:
 		c.Status, c.Observed = check.Fail, message.F("%s: %s", shown.Name, said(shown.Err))
@@ -128,7 +128,7 @@ func judgeRotating(s *State) check.Check {
 	sorted(light)
 	switch {
 	case name == "":
-		c.Status, c.Observed, c.Fix = check.Skip, message.T("not looked at: the cluster notes no dates"), message.Text{}
+		c.Status, c.Observed, c.Fix = check.Skip, message.T("not checked: the cluster notes no dates"), message.Text{}
 		return c
 	case len(grave) > 0:
 		return found(c, check.Fail, append(grave, light...), message.Text{})

@@ -162,7 +162,7 @@ func judgeNames(s *State) check.Check {
 		return c
 	}
 	if s.Names.Skip != (message.Text{}) {
-		c.Status, c.Observed, c.Fix = check.Skip, message.F("not looked at: %s", s.Names.Skip), message.Text{}
+		c.Status, c.Observed, c.Fix = check.Skip, message.F("not checked: %s", s.Names.Skip), message.Text{}
 		return c
 	}
 	var f faults

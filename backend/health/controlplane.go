@@ -15,7 +15,7 @@ import (
 func judgeEtcd(s *State, o Options) check.Check {
 	c := check.Check{
 		ID: "etcd", Title: message.T("Cluster database (etcd)"), Expected: message.T("its member is available, nothing degraded"),
-		Source: message.T("Etcd operator conditions EtcdMembersAvailable, *Degraded"), Fix: message.T("Wait some minutes; if it stays, check the disk: a slow or full one stops the database."),
+		Source: message.T("Etcd operator conditions EtcdMembersAvailable, *Degraded"), Fix: message.T("Wait a few minutes; if it stays, check the disk: a slow or full one stops the database."),
 	}
 	if c, no := unread(s, c, "etcd"); no {
 		return c
@@ -46,7 +46,7 @@ func judgeStaticPods(s *State, o Options) check.Check {
 	c := check.Check{
 		ID: "static-pods", Title: message.T("Control plane at its newest settings (static pod revisions)"), Expected: message.T("each at its latest revision"),
 		Source: message.T("operator status: currentRevision = latestAvailableRevision"),
-		Fix:    message.T("Wait: a new revision takes some minutes; one that failed is named with its cause."),
+		Fix:    message.T("Wait: a new revision takes a few minutes; one that failed is named with its cause."),
 	}
 	var f faults
 	var seen []string
@@ -108,6 +108,6 @@ func fallbacks(pods []corev1.Pod) []message.Text {
 }
 
 func absent(c check.Check) check.Check {
-	c.Status, c.Observed, c.Fix = check.Skip, message.T("not looked at: this cluster has none"), message.Text{}
+	c.Status, c.Observed, c.Fix = check.Skip, message.T("not checked: this cluster has none"), message.Text{}
 	return c
 }

@@ -28,7 +28,7 @@ func judgeEvents(s *State) check.Check {
 	c := check.Check{
 		ID: "events", Title: message.T("Warnings of the cluster (events)"), Expected: message.T("none that keeps coming back"),
 		Source: message.T("Events of type Warning; Touchdown: 5 times in all, every 10 minutes on average, the last within 2 minutes"),
-		Fix:    message.T("Look at the object that is named: oc describe tells the same with its cause."),
+		Fix:    message.T("Look at the object that is named: oc describe says the same with its cause."),
 	}
 	if unread, no := unreadWide(s, c, "events"); no {
 		return lenient(unread)

@@ -13,7 +13,7 @@ func init() { alertsTime = wait.Timeout(alertsTime) } //nolint:gochecknoinits //
 // Gathering is how long a Watcher lets changes gather.
 const Gathering = gathering
 
-// RestartTime is for how long an API that is away is no fault.
+// RestartTime is for how long an API that is away is not a fault.
 const RestartTime = restartTime
 
 // NewWatcher is a Watcher with a clock of the test's.

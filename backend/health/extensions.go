@@ -67,7 +67,7 @@ const podMetrics = "v1beta1.metrics.k8s.io"
 func judgeAPIServices(s *State) check.Check {
 	c := check.Check{
 		ID: "api-services", Title: message.T("Extensions of the API (APIServices)"), Expected: message.T("all available"), Source: message.T("APIService condition Available"),
-		Fix: message.T("Wait some minutes; if it stays, check the pods of the service that is named."),
+		Fix: message.T("Wait a few minutes; if it stays, check the pods of the service that is named."),
 	}
 	var f faults
 	if c, no := unreadWide(s, c, "apiservices"); no {

@@ -38,7 +38,7 @@ func judgeGateway(s *State) check.Check {
 		}
 	}
 	if seen == (message.Text{}) && len(faults) == 0 {
-		c.Status, c.Observed = check.Skip, message.T("not looked at: this cluster's pods are not connected by OVN-Kubernetes")
+		c.Status, c.Observed = check.Skip, message.T("not checked: this cluster's pods are not connected by OVN-Kubernetes")
 		return c
 	}
 	c.Fix = message.T("On the node run /usr/local/bin/touchdown-internal-address, which puts the site's address first; if that does not help, restart the pod ovnkube-node.")

@@ -27,7 +27,7 @@ type Options struct {
 	Pods       string                                  // folder of the pods' network namespaces; "" is podNetworks
 	Units      func(context.Context) ([]string, error) // the node's failed systemd units; nil: nobody asks
 	Database   func() error                            // why the cluster's database on this node does not start, where it does not; nil: nobody asks
-	OwnTime    bool                                    // the site has no time server: the node keeps its own time, which is no fault
+	OwnTime    bool                                    // the site has no time server: the node keeps its own time, which is not a fault
 	Waived     func(id string) bool                    // whether a person took responsibility for a check; nil: for none
 	Follows    bool                                    // whoever looks stays: what is being changed deserves attention, and fails when it takes longer than usual
 	Now        func() time.Time                        // nil: time.Now
@@ -121,11 +121,11 @@ func unread(s *State, c check.Check, what string) (check.Check, bool) {
 	err := s.Errors[what]
 	switch {
 	case s.Away != nil:
-		c.Status, c.Observed, c.Fix = check.Skip, message.T("not looked at: the cluster's API does not answer"), message.Text{}
+		c.Status, c.Observed, c.Fix = check.Skip, message.T("not checked: the cluster's API does not answer"), message.Text{}
 	case err == nil:
 		return c, false
 	case missing(err):
-		c.Status, c.Observed, c.Fix = check.Skip, message.T("not looked at: this cluster has none"), message.Text{}
+		c.Status, c.Observed, c.Fix = check.Skip, message.T("not checked: this cluster has none"), message.Text{}
 	default:
 		c.Status, c.Observed = check.Fail, message.F("could not be read: %s", message.Detail(err))
 		c.Fix = message.T("Wait until the cluster's API answers steadily, then look again.")

@@ -43,7 +43,7 @@ func judgeNamesAgree(s *State, o Options) check.Check {
 	}
 	base := strings.TrimPrefix(apiHost(s.Infra), "api.")
 	if base == "" {
-		c.Status, c.Observed, c.Fix = check.Skip, message.T("not looked at: the cluster does not tell its API's name"), message.Text{}
+		c.Status, c.Observed, c.Fix = check.Skip, message.T("not checked: the cluster does not say what its API is called"), message.Text{}
 		return c
 	}
 	wrong := s.Wide.Identity.strangers(base, o)
@@ -139,7 +139,7 @@ func judgeAddressesAgree(s *State) check.Check {
 	}
 	own := nodeAddresses(s.Nodes)
 	if len(own) == 0 {
-		c.Status, c.Observed, c.Fix = check.Skip, message.T("not looked at: the node's address is not known"), message.Text{}
+		c.Status, c.Observed, c.Fix = check.Skip, message.T("not checked: the node's address is not known"), message.Text{}
 		return c
 	}
 	var wrong []message.Text

@@ -329,7 +329,7 @@ var faults = []fault{
 	}, "static-pods", check.Fail, "went back"},
 	{"crash loop", func(s *health.State) { s.Pods[0] = pod("openshift-etcd", "etcd-node", waiting("CrashLoopBackOff")) }, "pods", check.Fail, "7 restarts"},
 	{"image missing", func(s *health.State) { s.Pods[0] = pod("openshift-dns", "dns", waiting("ImagePullBackOff")) }, "images", check.Fail, "openshift-dns/dns misses its image"},
-	{"image missing is no sick program", func(s *health.State) { s.Pods[0] = pod("openshift-dns", "dns", waiting("ErrImagePull")) }, "pods", check.Pass, ""},
+	{"image missing is not a sick program", func(s *health.State) { s.Pods[0] = pod("openshift-dns", "dns", waiting("ErrImagePull")) }, "pods", check.Pass, ""},
 	{"catalog offline", func(s *health.State) {
 		s.Pods[0] = pod("openshift-marketplace", "redhat-operators", waiting("ImagePullBackOff"))
 	}, "images", check.Warn, "redhat-operators"},

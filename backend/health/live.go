@@ -107,7 +107,7 @@ func restarts(s *State, ready time.Time) bool {
 	return (s.Away != nil || s.NotReady != nil) && s.Torn == nil && gone >= 0 && gone < restartTime
 }
 
-// turns are the verdicts that changed. What is skipped behind an API that is away is no change, nor is what comes back unchanged.
+// turns are the verdicts that changed. What is skipped behind an API that is away is not a change, nor is what comes back unchanged.
 func (l *story) turns(checks []check.Check, s *State) (turns []Turn) {
 	first := l.last == nil
 	if first {

@@ -53,7 +53,7 @@ type State struct {
 	Served    map[string]Shown               // by the ID of the check
 	Names     Names                          // inside the cluster
 	WayOut    WayOut                         // of the pods
-	Wide      *Wide                          // nil: not looked at
+	Wide      *Wide                          // nil: not checked
 	Errors    map[string]error               // what could not be read
 
 	mu sync.Mutex

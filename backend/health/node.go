@@ -18,7 +18,7 @@ func judgeNode(s *State) check.Check {
 	c := check.Check{
 		ID: "node", Title: message.T("Node works (Ready)"), Expected: message.T("Ready, last sign of life at most 100 s ago"),
 		Source: message.T("OpenShift CI's gate for single nodes: Ready and lastHeartbeatTime <= 100 s"),
-		Fix:    message.T("Wait some minutes after a start; if it stays, look at kubelet's log in the support bundle."),
+		Fix:    message.T("Wait a few minutes after a start; if it stays, look at kubelet's log in the support bundle."),
 	}
 	if c, no := unread(s, c, "nodes"); no {
 		return c

@@ -31,10 +31,10 @@ func judgeAPI(s *State) check.Check {
 		c.Status, c.Observed, c.Fix, c.Evidence = check.Fail, why.Summary, why.Fix, []message.Text{message.Detail(why)}
 	case s.Away != nil:
 		c.Status, c.Observed = check.Fail, message.F("no answer: %s", said(s.Away))
-		c.Fix = message.T("Wait: the API is away for about a minute at each restart, and for some minutes after the node starts.")
+		c.Fix = message.T("Wait: the API is away for about a minute at each restart, and for a few minutes after the node starts.")
 	case s.NotReady != nil:
 		c.Status, c.Observed = check.Fail, message.F("answers, but is not ready: %s", said(s.NotReady))
-		c.Fix = message.T("Wait some minutes; if it stays, make a support bundle.")
+		c.Fix = message.T("Wait a few minutes; if it stays, make a support bundle.")
 	default:
 		c.Status, c.Observed = check.Pass, message.T("ready")
 	}
@@ -129,7 +129,7 @@ func judgeOperators(s *State, o Options) check.Check {
 	c := check.Check{
 		ID: "operators", Title: message.T("Platform services (ClusterOperators)"), Expected: message.T("all available, at rest, not degraded"),
 		Source: message.T("oc adm wait-for-stable-cluster; a condition that is not reported counts as bad"),
-		Fix:    message.T("Wait some minutes: services restart after a change; if one stays, its message says what it misses."),
+		Fix:    message.T("Wait a few minutes: services restart after a change; if one stays, its message says what it misses."),
 	}
 	if c, no := unread(s, c, "operators"); no {
 		return c

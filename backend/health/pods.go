@@ -34,7 +34,7 @@ func judgePods(s *State) check.Check {
 	c := check.Check{
 		ID: "pods", Title: message.T("Programs of the cluster (pods)"), Expected: message.T("all running and ready, or done"),
 		Source: message.T("Pod phase and container states; 5 minutes to become ready"),
-		Fix:    message.T("Wait some minutes; if one stays, its reason and its log are in the support bundle."),
+		Fix:    message.T("Wait a few minutes; if one stays, its reason and its log are in the support bundle."),
 	}
 	return judgeSick(s, c, false, message.F("%d pods, all well", len(s.Pods)))
 }

@@ -71,7 +71,7 @@ type target struct {
 func (s *State) targets(o Options, api, ingress string) map[string]target {
 	t := map[string]target{"cert-api": {Shown: Shown{Name: apiHost(s.Infra)}, address: api}}
 	if apiHost(s.Infra) == "" {
-		t["cert-api"] = target{Shown: Shown{Skip: message.T("the cluster does not tell its API's name")}}
+		t["cert-api"] = target{Shown: Shown{Skip: message.T("the cluster does not say what its API is called")}}
 	}
 	apps := o.Domain
 	if apps == "" {

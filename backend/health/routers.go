@@ -22,7 +22,7 @@ func judgeRouters(s *State) check.Check {
 	c := check.Check{
 		ID: "routers", Title: message.T("Routers (IngressControllers)"), Expected: message.T("available, not degraded, their canary answers"),
 		Source: message.T("IngressController conditions Available, Degraded, CanaryChecksSucceeding"),
-		Fix:    message.T("Wait some minutes: the router restarts after a change of its certificate; if it stays, its message says what it misses."),
+		Fix:    message.T("Wait a few minutes: the router restarts after a change of its certificate; if it stays, its message says what it misses."),
 	}
 	if c, no := unreadWide(s, c, "routers"); no {
 		return c

@@ -68,7 +68,7 @@ func (s *State) ask(ctx context.Context, w site, ingress, domain string) Answer 
 func judgeSite(s *State, w site) check.Check {
 	c := check.Check{
 		ID: w.id, Title: w.title, Expected: message.T("a page"), Source: message.T("HTTPS to the node, with the site's name"),
-		Fix: message.T("Wait some minutes: the page restarts after a change of its name or certificate."),
+		Fix: message.T("Wait a few minutes: the page restarts after a change of its name or certificate."),
 	}
 	if c, no := unread(s, c, "routes"); no {
 		return c
@@ -90,7 +90,7 @@ func judgeSite(s *State, w site) check.Check {
 func judgeRoutes(s *State, o Options) check.Check {
 	c := check.Check{
 		ID: "routes", Title: message.T("Web addresses of the cluster (routes)"), Expected: message.T("taken by the router"),
-		Source: message.T("Route status.ingress Admitted=True"), Fix: message.T("Wait some minutes; an address that keeps its old name is made again by its service."),
+		Source: message.T("Route status.ingress Admitted=True"), Fix: message.T("Wait a few minutes; an address that keeps its old name is made again by its service."),
 	}
 	if o.Domain != "" {
 		c.Expected = message.F("%s, below %s", c.Expected, o.Domain)

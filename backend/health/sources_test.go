@@ -268,7 +268,7 @@ func TestAPartOfEtcdsOperatorMayStumble(t *testing.T) {
 	}
 }
 
-// TestAnInstallerIsTriedAgain: one that failed is no fault for who stays while its operator tries again. One that fell back is.
+// TestAnInstallerIsTriedAgain: one that failed is not a fault for who stays while its operator tries again. One that fell back is.
 func TestAnInstallerIsTriedAgain(t *testing.T) {
 	for reason, want := range map[string]check.Status{"InstallerFailed": check.Warn, "OperandFailedFallback": check.Fail} {
 		s := healthy()

@@ -27,7 +27,7 @@ func script(verdict func(passed time.Duration) check.Status) func(context.Contex
 	}
 }
 
-func TestWindowStartsAnewAfterEachBreak(t *testing.T) {
+func TestWindowStartsAgainAfterEachBreak(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		var most time.Duration

@@ -28,7 +28,7 @@ func judgeUnits(s *State) check.Check {
 		return lenient(c)
 	}
 	if !s.Wide.Asked {
-		c.Status, c.Observed, c.Fix = check.Skip, message.T("not looked at: this is not the node"), message.Text{}
+		c.Status, c.Observed, c.Fix = check.Skip, message.T("not checked: this is not the node"), message.Text{}
 		return c
 	}
 	var f faults

@@ -153,7 +153,7 @@ func judgeWayOut(s *State) check.Check {
 	case w.Skip == noServer:
 		c.Status, c.Observed, c.Fix = check.Skip, noServer, message.Text{}
 	case w.Skip != (message.Text{}):
-		c.Status, c.Observed, c.Fix = check.Skip, message.F("not looked at: %s", w.Skip), message.Text{}
+		c.Status, c.Observed, c.Fix = check.Skip, message.F("not checked: %s", w.Skip), message.Text{}
 	case w.From != "":
 		c.Status, c.Observed, c.Fix = check.Pass, message.F("%s answers", w.Server.String()), message.Text{}
 	default:

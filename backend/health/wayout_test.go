@@ -52,7 +52,7 @@ func TestPodsAreAskedForTheirWayOut(t *testing.T) {
 	if c := ask(); c.Status != check.Skip || !strings.Contains(c.Observed.String(), "no pod") {
 		t.Errorf("beside a pod in the node's own network: %+v", c)
 	}
-	if err := os.WriteFile(filepath.Join(pods, "ended"), nil, 0o600); err != nil { // a file that is no namespace
+	if err := os.WriteFile(filepath.Join(pods, "ended"), nil, 0o600); err != nil { // a file that is not a namespace
 		t.Fatal(err)
 	}
 	if c := ask(); c.Status != check.Skip || !strings.Contains(c.Observed.String(), "cannot be entered") {

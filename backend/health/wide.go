@@ -66,7 +66,7 @@ func newWide(at time.Time) *Wide {
 	return &Wide{Errors: map[string]error{}, Parts: map[string][]Part{}, at: at}
 }
 
-// ask makes the given reads, and all those that are no list of objects.
+// ask makes the given reads, and all those that are not a list of objects.
 func (w *Wide) ask(ctx context.Context, s *State, c *kube.Cluster, o Options, reads []read) {
 	reads = append(reads, w.asks(c)...)
 	if o.Units != nil {

@@ -304,7 +304,7 @@ func TestWideFaultsAreFound(t *testing.T) {
 	}
 }
 
-// TestEventsThatPassed: what came often while the node restarted, and not since, is told and is no warning.
+// TestEventsThatPassed: what came often while the node restarted, and not since, is told and is not a warning.
 func TestEventsThatPassed(t *testing.T) {
 	s := healthy()
 	s.Wide.Events = []corev1.Event{event("BackOff", 40, 2*time.Minute), event("BackOff", 2, 14*time.Minute), event("FailedMount", 7, 16*time.Minute)}

@@ -18,7 +18,7 @@ func unreadWide(s *State, c check.Check, whats ...string) (check.Check, bool) {
 		return unread(s, c, "")
 	}
 	if s.Wide == nil {
-		c.Status, c.Observed, c.Fix = check.Skip, message.T("not looked at"), message.Text{}
+		c.Status, c.Observed, c.Fix = check.Skip, message.T("not checked"), message.Text{}
 		return c, true
 	}
 	var worst error
@@ -35,7 +35,7 @@ func judgeControllers(s *State) check.Check {
 	c := check.Check{
 		ID: "controllers", Title: message.T("Controllers have their pods"), Expected: message.T("all replicas available"),
 		Source: message.T("Deployment condition Available; DaemonSet numberAvailable; StatefulSet readyReplicas; 5 minutes to become available"),
-		Fix:    message.T("Wait some minutes; if one stays, run: oc describe in its namespace, which says why it makes no pods."),
+		Fix:    message.T("Wait a few minutes; if one stays, run: oc describe in its namespace, which says why it makes no pods."),
 	}
 	if c, no := unreadWide(s, c, "deployments", "daemonsets", "statefulsets"); no {
 		return c

@@ -30,7 +30,7 @@ func Confine(l Limits) error {
 	if err != nil {
 		return fmt.Errorf("confining the process: %w", err)
 	}
-	// Address space (RLIMIT_AS) is no measure for a Go program, which reserves far more than it uses. RLIMIT_DATA counts what can be
+	// Address space (RLIMIT_AS) is not a measure for a Go program, which reserves far more than it uses. RLIMIT_DATA counts what can be
 	// written to.
 	for resource, limit := range map[int]uint64{
 		unix.RLIMIT_CPU: l.CPUSeconds, unix.RLIMIT_DATA: has + l.Memory,

@@ -39,7 +39,7 @@ func SetPort(port string, command, value uint32) error {
 		_    [16]byte
 	}{data: unsafe.Pointer(&request)}
 	if copy(ifreq.name[:unix.IFNAMSIZ-1], port) < len(port) {
-		return fmt.Errorf("%s is no port: its name is too long", port)
+		return fmt.Errorf("%s is not a port: its name is too long", port)
 	}
 	return asked(func(fd int) error {
 		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCETHTOOL, uintptr(unsafe.Pointer(&ifreq))); errno != 0 {

@@ -3,10 +3,12 @@ package host
 import (
 	"encoding/json"
 	"path"
+
+	"touchdown/backend/layout/rhcos"
 )
 
 // unitDir is where the Machine Config Operator's daemon lays units.
-const unitDir = "/etc/systemd/system"
+const unitDir = rhcos.Units
 
 // ignition is what a rendered MachineConfig lays on the node, as far as paths go.
 type ignition struct {

@@ -33,9 +33,9 @@ func NewOwn(addresses []string) (Own, error) {
 		a, err := netip.ParseAddr(text)
 		switch {
 		case err != nil || a.Zone() != "" || a.Is4In6():
-			return nil, fmt.Errorf("%q is no address", text)
+			return nil, fmt.Errorf("%q is not an address", text)
 		case a.IsUnspecified() || a.IsMulticast() || a.IsLinkLocalUnicast():
-			return nil, fmt.Errorf("%s is no address that a node can keep", a)
+			return nil, fmt.Errorf("%s is not an address that a node can keep", a)
 		case slices.ContainsFunc(o, func(b netip.Addr) bool { return a.Is4() == b.Is4() }):
 			return nil, fmt.Errorf("there are two of a kind: %s", strings.Join(addresses, ", "))
 		}

@@ -15,7 +15,7 @@ import (
 // is far below it; the largest of all is the program, of 65 MiB, which an install compares with its own. Chosen.
 const MaxFile = 128 << 20
 
-// ErrNotRegular is the error for what is no file with content: a directory, a pipe, a device, a socket.
+// ErrNotRegular is the error for what is not a file with content: a directory, a pipe, a device, a socket.
 var ErrNotRegular = errors.New("is not a regular file")
 
 // ReadRegular returns the first bytes of a regular file, at most limit, and whether that is all of it. It asks what it has opened

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"touchdown/backend/layout/rhcos"
 )
 
 // maxSaid is how much of what a worker says before it falls is kept, in bytes.
@@ -64,7 +66,7 @@ func (l Limits) Worker(ctx context.Context, args []string, input *os.File, each 
 
 // scoped tells whether systemd can give a worker a scope.
 func scoped() bool {
-	_, err := os.Stat("/run/systemd/system") // sd_booted(3)
+	_, err := os.Stat(rhcos.BootedBySystemd)
 	if err != nil || os.Geteuid() != 0 {
 		return false
 	}

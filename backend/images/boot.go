@@ -75,8 +75,8 @@ func Return(ctx context.Context, m *host.Machine, n int) error {
 	return nil
 }
 
-// Retire removes the generation before the current one once a boot went well with the current one. It returns whether it did.
-func Retire(ctx context.Context, m *host.Machine, s Status) (bool, error) {
+// retire removes the generation before the current one once a boot went well with the current one. It returns whether it did.
+func retire(ctx context.Context, m *host.Machine, s Status) (bool, error) {
 	data, err := m.ReadFile(switchFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -92,7 +92,7 @@ func Retire(ctx context.Context, m *host.Machine, s Status) (bool, error) {
 		return false, fmt.Errorf("opening the image store: %w", err)
 	}
 	if err := p.Prune(ctx, m.Path(Primary)); err != nil {
-		return false, fmt.Errorf("removing the images of before: %w", err)
+		return false, fmt.Errorf("removing the earlier images: %w", err)
 	}
 	if err := m.Remove(switchFile); err != nil {
 		return false, fmt.Errorf("forgetting the change: %w", err)

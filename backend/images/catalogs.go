@@ -10,11 +10,11 @@ import (
 
 // catalogs are the catalog sources whose pods are among those that did not come back and never will without a registry: market are
 // the default ones, tagged are others.
-func (w Watching) catalogs(ctx context.Context, notReady []string) (market, tagged []string) {
+func (w watching) catalogs(ctx context.Context, notReady []string) (market, tagged []string) {
 	if len(notReady) == 0 {
 		return nil, nil
 	}
-	all, err := w.Kube.Within(rehearsalPoll * 5).CatalogSources(ctx)
+	all, err := w.kube.Within(rehearsalPoll * 5).CatalogSources(ctx)
 	if err != nil {
 		return nil, nil // the advice is poorer without it; what did not come back is known
 	}
@@ -46,7 +46,7 @@ func (r Rehearsal) advice() message.Text {
 		all = append(all, message.F("Name the image of %s by its digest in the CatalogSource.", strings.Join(r.Tagged, ", ")))
 	}
 	if others {
-		all = append(all, message.T("Bring the registry within reach and run `touchdown images seed`."))
+		all = append(all, message.T("Make the registry reachable, then run `touchdown images seed`."))
 	}
 	return message.Join(append(all, message.T("Then rehearse again.")), " ")
 }

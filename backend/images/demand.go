@@ -18,9 +18,9 @@ type demand struct {
 
 // demand gathers what workloads need, what containers run from, whoever started them, and what others than Touchdown have
 // pinned. Touchdown's own pins say nothing: it pins all that it seeds.
-func (p Pruning) demand(ctx context.Context) (demand, error) {
+func (p pruning) demand(ctx context.Context) (demand, error) {
 	n := demand{ids: map[string]bool{}, digests: map[string]bool{}, names: map[string]bool{}}
-	for _, i := range p.Wanted.Images {
+	for _, i := range p.wanted.Images {
 		if !started(i) {
 			continue
 		}
@@ -29,7 +29,7 @@ func (p Pruning) demand(ctx context.Context) (demand, error) {
 			n.name(name)
 		}
 	}
-	containers, err := p.CRI.Containers(ctx)
+	containers, err := p.cri.Containers(ctx)
 	if err != nil {
 		return n, fmt.Errorf("asking which images are in use: %w", err)
 	}
@@ -38,14 +38,14 @@ func (p Pruning) demand(ctx context.Context) (demand, error) {
 		n.name(c.ImageID)
 		n.name(c.Image)
 	}
-	n.patterns, err = pinnedByOthers(p.Host)
+	n.patterns, err = pinnedByOthers(p.host)
 	return n, err
 }
 
 // started tells whether anything runs an image or may do so at any time: a workload that was scaled to zero comes back with
 // one command, pods that have ended do not.
 func started(i wanted.Image) bool {
-	return i.Need != wanted.Spare || slices.ContainsFunc(i.Needers, func(n wanted.Needer) bool {
+	return !i.Spare() || slices.ContainsFunc(i.Needers, func(n wanted.Needer) bool {
 		switch n.Source {
 		case "deployments", "statefulsets", "daemonsets", "deploymentconfigs":
 			return true

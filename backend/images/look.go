@@ -14,9 +14,9 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"touchdown/backend/host"
-	"touchdown/backend/images/cri"
 	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/store"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 	"touchdown/backend/progress"
 )
@@ -26,9 +26,6 @@ const maxAge = 30 * 24 * time.Hour
 
 // Look is one look at the images.
 type Look struct {
-	Host *host.Machine
-	CRI  *cri.Client
-	Now  func() time.Time
 	Full bool                    // read each byte that was not read for a month, not only the lists
 	Idle bool                    // leave disk and processor to everybody else
 	Tell func(progress.Progress) // may be nil
@@ -41,14 +38,22 @@ type Look struct {
 	Fetch bool
 }
 
-// Run looks, keeps what it found, and returns it. Only what stops the look itself is an error.
-func (l Look) Run(ctx context.Context) (Status, error) {
-	boot, err := l.Host.BootID()
+// looking is a look that is taken at a node.
+type looking struct {
+	*Node
+	Look
+}
+
+// Look looks, keeps what it found, and returns it. Only what stops the look itself is an error.
+func (n *Node) Look(ctx context.Context, how Look) (Status, error) { return looking{n, how}.run(ctx) }
+
+func (l looking) run(ctx context.Context) (Status, error) {
+	boot, err := l.host.BootID()
 	if err != nil {
 		return Status{}, fmt.Errorf("reading the boot's id: %w", err)
 	}
-	s := Status{Looked: l.Now().UTC(), Boot: boot, Mounted: mounted(l.Host), Named: named(l.Host)}
-	if seeded(l.Host) {
+	s := Status{Looked: l.now().UTC(), Boot: boot, Mounted: mounted(l.host), Named: named(l.host)}
+	if seeded(l.host) {
 		if err := l.store(ctx, &s); err != nil {
 			if ctx.Err() != nil {
 				return s, err
@@ -56,11 +61,11 @@ func (l Look) Run(ctx context.Context) (Status, error) {
 			s.Trouble = problem.From(err).Summary
 		}
 	}
-	return s, s.save(l.Host)
+	return s, s.save(l.host)
 }
 
-func (l Look) store(ctx context.Context, s *Status) error {
-	p, err := layerstore.Open(l.Host.Path(StoreDir))
+func (l looking) store(ctx context.Context, s *Status) error {
+	p, err := layerstore.Open(l.host.Path(StoreDir))
 	if err != nil {
 		return fmt.Errorf("opening the image store: %w", err)
 	}
@@ -98,8 +103,8 @@ func (l Look) store(ctx context.Context, s *Status) error {
 // listed compares what was seeded with what CRI-O sees. A store without its lock files lists nothing and says nothing, so
 // counting is the only proof. And each name is resolved: an image that CRI-O's own store has too, under other names, is
 // listed with all of them, while those of the seeded store alone are not found.
-func (l Look) listed(ctx context.Context, g layerstore.Generation, s *Status) error {
-	list, err := l.CRI.List(ctx)
+func (l looking) listed(ctx context.Context, g layerstore.Generation, s *Status) error {
+	list, err := l.cri.List(ctx)
 	if err != nil {
 		return fmt.Errorf("listing CRI-O's images: %w", err)
 	}
@@ -116,7 +121,7 @@ func (l Look) listed(ctx context.Context, g layerstore.Generation, s *Status) er
 		s.Listed++
 		s.Outside--
 		for _, name := range i.Names {
-			found, err := l.CRI.Status(ctx, name)
+			found, err := l.cri.Status(ctx, name)
 			if err != nil {
 				return fmt.Errorf("resolving %s: %w", name, err)
 			}
@@ -137,10 +142,10 @@ func called(i layerstore.Image) string {
 
 // verify reads the store through its read-only mount, as CRI-O does, when that is there. It goes by the generation's own name:
 // the library keeps one lock for each path of a process, and that of Store may have been opened for writing before the mount.
-func (l Look) verify(ctx context.Context, p *layerstore.Store, g layerstore.Generation, s *Status) ([]store.Damage, error) {
+func (l looking) verify(ctx context.Context, p *layerstore.Store, g layerstore.Generation, s *Status) ([]store.Damage, error) {
 	root := p.Root(g.N)
 	if s.Mounted {
-		root = filepath.Join(l.Host.Path(Mount), "generations", strconv.Itoa(g.N))
+		root = filepath.Join(l.host.Path(Mount), "generations", strconv.Itoa(g.N))
 	}
 	st, err := store.Open(ctx, root)
 	if err != nil {
@@ -156,10 +161,10 @@ func (l Look) verify(ctx context.Context, p *layerstore.Store, g layerstore.Gene
 		if err != nil {
 			return nil, fmt.Errorf("verifying the image store: %w", err)
 		}
-		s.Verified = lastVerified(l.Host, g)
+		s.Verified = lastVerified(l.host, g)
 		return found, nil
 	}
-	if o.Cache, err = store.OpenCache(l.Host.Path(state("verified.jsonl"))); err != nil {
+	if o.Cache, err = store.OpenCache(l.host.Path(state("verified.jsonl"))); err != nil {
 		return nil, fmt.Errorf("reading what is verified: %w", err)
 	}
 	o.Cache.MaxAge = maxAge
@@ -169,7 +174,7 @@ func (l Look) verify(ctx context.Context, p *layerstore.Store, g layerstore.Gene
 		return nil, fmt.Errorf("verifying the image store: %w", err)
 	}
 	if found = append(found, more...); len(found) == 0 {
-		s.Verified = l.Now().UTC()
+		s.Verified = l.now().UTC()
 	}
 	return found, nil
 }
@@ -201,7 +206,7 @@ func mounted(m *host.Machine) bool {
 
 // named tells whether storage.conf names the store.
 func named(m *host.Machine) bool {
-	data, err := m.ReadFile("/etc/containers/storage.conf")
+	data, err := m.ReadFile(rhcos.Storage)
 	if err != nil {
 		return false
 	}

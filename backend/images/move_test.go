@@ -1,4 +1,4 @@
-package images_test
+package images
 
 import (
 	"path/filepath"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"touchdown/backend/host"
-	"touchdown/backend/images"
 	"touchdown/backend/images/cri"
 	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/store"
@@ -14,11 +13,10 @@ import (
 )
 
 const (
-	asks    = layout.ImagesState + "/move"
-	conf    = "/etc/containers/storage.conf"
-	naming  = "[storage.options]\nadditionalimagestores = [\"" + images.Store + "\"]\n"
-	bootID  = "/proc/sys/kernel/random/boot_id"
-	repairs = "/etc/crio/crio.conf.d/60-touchdown-repair.conf"
+	asks   = layout.ImagesState + "/move"
+	conf   = "/etc/containers/storage.conf"
+	naming = "[storage.options]\nadditionalimagestores = [\"" + Store + "\"]\n"
+	bootID = "/proc/sys/kernel/random/boot_id"
 )
 
 // moving is a node with three images and an empty image store that was asked in its boot "one" to move, and begins boot "two".
@@ -27,22 +25,22 @@ func moving(t *testing.T) (m *host.Machine, root string) {
 	root = t.TempDir()
 	storeOf(t, root, "a", "b", "c")
 	m = host.Open(host.Options{Root: root, Exec: nothing})
-	if err := images.AskMove(m); code(err) != "CTR-LACK" {
+	if err := AskMove(m); code(err) != "CTR-LACK" {
 		t.Errorf("without a store: %v", err)
 	}
-	if _, err := layerstore.Init(filepath.Join(root, images.StoreDir)); err != nil {
+	if _, err := layerstore.Init(filepath.Join(root, StoreDir)); err != nil {
 		t.Fatal(err)
 	}
 	write(t, root, bootID, "one\n")
 	write(t, root, conf, naming)
-	if err := images.KeepPrimary(m); err != nil {
+	if err := KeepPrimary(m); err != nil {
 		t.Fatal(err)
 	}
-	if err := images.AskMove(m); err != nil {
+	if err := AskMove(m); err != nil {
 		t.Fatal(err)
 	}
 	// The boot that asks does not move, whoever starts the unit again.
-	if err := images.Boot(t.Context(), m); err != nil || !images.MoveAsked(m) || inPrimary(t, root) != 3 {
+	if err := Boot(t.Context(), m); err != nil || !MoveAsked(m) || inPrimary(t, root) != 3 {
 		t.Fatalf("in the same boot: %v", err)
 	}
 	write(t, root, bootID, "two\n")
@@ -51,7 +49,7 @@ func moving(t *testing.T) (m *host.Machine, root string) {
 
 func inPrimary(t *testing.T, root string) int {
 	t.Helper()
-	s, err := store.Open(t.Context(), filepath.Join(root, images.Primary))
+	s, err := store.Open(t.Context(), filepath.Join(root, Primary))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,23 +58,23 @@ func inPrimary(t *testing.T, root string) int {
 
 func TestBootMoves(t *testing.T) {
 	m, root := moving(t)
-	if err := images.Boot(t.Context(), m); err != nil {
+	if err := Boot(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
-	done, err := images.LoadMoved(m)
+	done, err := LoadMoved(m)
 	if err != nil || done.Failed.String() != "" || done.Images != 3 || done.Layers != 4 || done.Boot != "two" || inPrimary(t, root) != 0 {
 		t.Errorf("%v: %+v, %d images are left", err, done, inPrimary(t, root))
 	}
-	p := &layerstore.Store{Dir: filepath.Join(root, images.StoreDir)}
+	p := &layerstore.Store{Dir: filepath.Join(root, StoreDir)}
 	if now, err := p.Current(); err != nil || len(now.Images) != 3 || now.N != done.Generation {
 		t.Errorf("%v: the store has %+v", err, now)
 	}
-	if images.MoveAsked(m) || len(images.Notices(m)) > 0 {
-		t.Errorf("it is asked for still, or told as a fault: %q", images.Notices(m))
+	if MoveAsked(m) || len(Notices(m)) > 0 {
+		t.Errorf("it is asked for still, or told as a fault: %q", Notices(m))
 	}
 	// The boot that moved is the first with what it made.
-	good := images.Status{Generation: done.Generation, Mounted: true, Named: true, Boot: "two"}
-	if retired, err := images.Retire(t.Context(), m, good); err != nil || !retired {
+	good := Status{Generation: done.Generation, Mounted: true, Named: true, Boot: "two"}
+	if retired, err := retire(t.Context(), m, good); err != nil || !retired {
 		t.Errorf("after the good boot: %v %v", retired, err)
 	}
 }
@@ -85,28 +83,28 @@ func TestBootDoesNotMoveWhatWouldBeLost(t *testing.T) {
 	for want, change := range map[string]func(root string, m *host.Machine) error{
 		"storage.conf does not name it": func(root string, _ *host.Machine) error { write(t, root, conf, "[storage]\n"); return nil },
 		"CRI-O has been started":        func(root string, _ *host.Machine) error { write(t, root, cri.Socket, ""); return nil },
-		"empty its own store":           func(_ string, m *host.Machine) error { return m.Remove(repairs) },
+		"empty its own store":           func(_ string, m *host.Machine) error { return m.Remove(repairFile) },
 		"is neither in": func(root string, m *host.Machine) error {
-			return m.Remove(images.Primary + "/overlay-layers/layers.json")
+			return m.Remove(Primary + "/overlay-layers/layers.json")
 		},
 	} {
 		m, root := moving(t)
 		if err := change(root, m); err != nil {
 			t.Fatal(err)
 		}
-		before, err := (&layerstore.Store{Dir: filepath.Join(root, images.StoreDir)}).Current()
+		before, err := (&layerstore.Store{Dir: filepath.Join(root, StoreDir)}).Current()
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = images.Boot(t.Context(), m)
-		done, lost := images.LoadMoved(m)
+		err = Boot(t.Context(), m)
+		done, lost := LoadMoved(m)
 		if err == nil || lost != nil || !strings.Contains(done.Failed.String(), want) || m.Exists(asks) {
 			t.Errorf("%s: %v, %v, %+v", want, err, lost, done)
 		}
-		if told := images.Notices(m); len(told) != 1 || !strings.Contains(told[0].String(), done.Failed.String()) {
+		if told := Notices(m); len(told) != 1 || !strings.Contains(told[0].String(), done.Failed.String()) {
 			t.Errorf("%s: told is %q", want, told)
 		}
-		if now, err := (&layerstore.Store{Dir: filepath.Join(root, images.StoreDir)}).Current(); err != nil || now.N != before.N {
+		if now, err := (&layerstore.Store{Dir: filepath.Join(root, StoreDir)}).Current(); err != nil || now.N != before.N {
 			t.Errorf("%s: generation %d, before %d; %v", want, now.N, before.N, err)
 		}
 	}

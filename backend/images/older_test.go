@@ -1,4 +1,4 @@
-package images_test
+package images
 
 import (
 	"encoding/json"
@@ -10,7 +10,6 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/hardware"
 	"touchdown/backend/host"
-	"touchdown/backend/images"
 	"touchdown/backend/layout"
 	"touchdown/backend/message"
 )
@@ -31,8 +30,8 @@ func TestFilesOfAnEarlierRelease(t *testing.T) {
   "listed": 60, "outside": 2, "unlisted": ["a:1"], "damage": ["overlay/x/diff/y: it is missing (no image)"],
   "unmended": ["there is nothing to repair it with"], "repaired": ["overlay/z"], "verified": "2026-11-20T03:04:05Z", "trouble": "CRI-O does not answer"
 }`,
-			func(m *host.Machine) (any, error) { return images.LoadStatus(m) },
-			images.Status{
+			func(m *host.Machine) (any, error) { return LoadStatus(m) },
+			Status{
 				Looked: at, Boot: "boot-1", Generation: 3, Images: 61, Layers: 170, Bytes: 900, Mounted: true, Named: true, Listed: 60, Outside: 2,
 				Unlisted: []string{"a:1"}, Damage: []message.Text{detail("overlay/x/diff/y: it is missing (no image)")},
 				Unrepaired: []message.Text{detail("there is nothing to repair it with")}, Repaired: []message.Text{detail("overlay/z")}, Verified: at,
@@ -41,13 +40,13 @@ func TestFilesOfAnEarlierRelease(t *testing.T) {
 		},
 		{
 			"move", layout.ImagesState + "/moved.json", `{"boot": "boot-2", "generation": 4, "images": 61, "layers": 170, "seconds": 2.5, "failed": "CRI-O has been started already"}`,
-			func(m *host.Machine) (any, error) { return images.LoadMoved(m) },
-			images.Moved{Boot: "boot-2", Generation: 4, Images: 61, Layers: 170, Seconds: 2.5, Failed: detail("CRI-O has been started already")},
+			func(m *host.Machine) (any, error) { return LoadMoved(m) },
+			Moved{Boot: "boot-2", Generation: 4, Images: 61, Layers: 170, Seconds: 2.5, Failed: detail("CRI-O has been started already")},
 		},
 		{
 			"move without a failure", layout.ImagesState + "/moved.json", `{"boot": "boot-2", "seconds": 2.5}`,
-			func(m *host.Machine) (any, error) { return images.LoadMoved(m) },
-			images.Moved{Boot: "boot-2", Seconds: 2.5},
+			func(m *host.Machine) (any, error) { return LoadMoved(m) },
+			Moved{Boot: "boot-2", Seconds: 2.5},
 		},
 		{
 			"rehearsal", layout.ImagesState + "/rehearsal.json", `{
@@ -56,10 +55,10 @@ func TestFilesOfAnEarlierRelease(t *testing.T) {
   "notReady": ["plant/app: container app waits: ErrImagePull"], "market": ["certified-operators"], "tagged": ["own"], "seconds": 61.5, "finished": true,
   "blocked": ["registry.example"], "storeSeen": 61
 }`,
-			func(m *host.Machine) (any, error) { return images.LoadRehearsal(m) },
-			images.Rehearsal{
-				Phase: images.Over, Boot: "boot-3", Asked: at, Generation: 3, Needs: []images.Need{{Image: "a:1", By: []string{"plant/app"}, Critical: true}},
-				Pods: []string{"plant/app"}, Missed: []images.Need{{Image: "b:1", By: []string{"plant/db"}, Why: detail("ErrImagePull: manifest unknown")}},
+			func(m *host.Machine) (any, error) { return LoadRehearsal(m) },
+			Rehearsal{
+				Phase: over, Boot: "boot-3", Asked: at, Generation: 3, Needs: []Need{{Image: "a:1", By: []string{"plant/app"}, Critical: true}},
+				Pods: []string{"plant/app"}, Missed: []Need{{Image: "b:1", By: []string{"plant/db"}, Why: detail("ErrImagePull: manifest unknown")}},
 				NotReady: []message.Text{detail("plant/app: container app waits: ErrImagePull")}, Market: []string{"certified-operators"}, Tagged: []string{"own"},
 				Seconds: 61.5, Finished: true, Blocked: []string{"registry.example"}, StoreSeen: 61,
 			},

@@ -14,12 +14,13 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 )
 
 // crioDropIns is the folder that CRI-O reads behind crio.conf, in the order of the names; the last one to set a key wins.
 // No MachineConfig lays our two files, so they are written here.
-const crioDropIns = "/etc/crio/crio.conf.d"
+const crioDropIns = rhcos.CrioDropIns
 
 const (
 	pinsFile   = crioDropIns + "/60-touchdown-pins.conf"
@@ -43,10 +44,10 @@ type crioConfig struct {
 	} `toml:"crio"`
 }
 
-// Pin lets the kubelet's garbage collection leave the named images alone. It adds to what others pin. CRI-O has pins since 1.28
+// pin lets the kubelet's garbage collection leave the named images alone. It adds to what others pin. CRI-O has pins since 1.28
 // (cri-o/cri-o pkg/config/config.go); the 1.27 of OpenShift 4.14 passes over the key. There garbage collection may remove images
 // of CRI-O's own store; the seeded store is read-only.
-func Pin(ctx context.Context, m *host.Machine, names []string) error {
+func pin(ctx context.Context, m *host.Machine, names []string) error {
 	all, err := pinnedByOthers(m)
 	if err != nil {
 		return err
@@ -88,7 +89,7 @@ func pinnedByOthers(m *host.Machine) ([]string, error) {
 	}
 	slices.Sort(files)
 	var pinned []string
-	for _, file := range append([]string{"/etc/crio/crio.conf"}, files...) {
+	for _, file := range append([]string{rhcos.Crio}, files...) {
 		if file == pinsFile {
 			continue
 		}
@@ -170,7 +171,7 @@ func RestoreConfig(ctx context.Context, m *host.Machine, saved []byte) error {
 	}
 	var files map[string]*string
 	if err := json.Unmarshal(saved, &files); err != nil {
-		return fmt.Errorf("reading CRI-O's configuration of before: %w", err)
+		return fmt.Errorf("reading CRI-O's earlier configuration: %w", err)
 	}
 	for _, name := range []string{pinsFile, repairFile} {
 		if text := files[name]; text != nil {

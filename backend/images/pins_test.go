@@ -1,4 +1,4 @@
-package images_test
+package images
 
 import (
 	"context"
@@ -9,11 +9,8 @@ import (
 	"testing"
 
 	"touchdown/backend/host"
-	"touchdown/backend/images"
 	"touchdown/backend/problem"
 )
-
-const pins = "/etc/crio/crio.conf.d/60-touchdown-pins.conf"
 
 // machine has the given files; what it runs is kept.
 func machine(t *testing.T, files map[string]string) (m *host.Machine, ran *[]string) {
@@ -50,11 +47,11 @@ func TestPinKeepsThePinsOfOthers(t *testing.T) {
 		"/etc/crio/crio.conf.d/99-runtime.conf":  "[crio.runtime]\nlog_level = \"info\"\n",
 	})
 	for range 2 {
-		if err := images.Pin(t.Context(), m, []string{"b/b@sha256:1", "a/a:1", "b/b@sha256:1"}); err != nil {
+		if err := pin(t.Context(), m, []string{"b/b@sha256:1", "a/a:1", "b/b@sha256:1"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	got, err := m.ReadFile(pins)
+	got, err := m.ReadFile(pinsFile)
 	if err != nil || !strings.Contains(string(got), "pinned_images = ['a/a:1', 'b/b@sha256:1', 'by/operator:1']") {
 		t.Errorf("%v\n%s", err, got)
 	}
@@ -72,10 +69,10 @@ func TestPinRefusesWhatItCannotPin(t *testing.T) {
 		"CTR-PNS": {"/etc/crio/crio.conf.d/70-late.conf": "[crio.image]\npinned_images = []\n"},
 	} {
 		m, ran := machine(t, files)
-		if err := images.Pin(t.Context(), m, []string{"a:1"}); code(err) != want {
+		if err := pin(t.Context(), m, []string{"a:1"}); code(err) != want {
 			t.Errorf("%v, want %s", err, want)
 		}
-		if m.Exists(pins) || len(*ran) > 0 {
+		if m.Exists(pinsFile) || len(*ran) > 0 {
 			t.Errorf("%s: something was changed all the same", want)
 		}
 	}
@@ -83,7 +80,7 @@ func TestPinRefusesWhatItCannotPin(t *testing.T) {
 
 func TestKeepPrimaryIsReadByCRIO(t *testing.T) {
 	m, _ := machine(t, nil)
-	if err := images.KeepPrimary(m); err != nil {
+	if err := KeepPrimary(m); err != nil {
 		t.Fatal(err)
 	}
 	got, err := m.ReadFile("/etc/crio/crio.conf.d/60-touchdown-repair.conf")
@@ -94,18 +91,18 @@ func TestKeepPrimaryIsReadByCRIO(t *testing.T) {
 
 // What an undo puts back is what was there: nothing, or an earlier seeding's.
 func TestConfigIsPutBack(t *testing.T) {
-	for name, before := range map[string]map[string]string{"nothing": {}, "an earlier one": {pins: "[crio.image]\npinned_images = [\"a:1\"]\n"}} {
+	for name, before := range map[string]map[string]string{"nothing": {}, "an earlier one": {pinsFile: "[crio.image]\npinned_images = [\"a:1\"]\n"}} {
 		m, ran := machine(t, before)
-		saved, err := images.SavedConfig(m)
+		saved, err := SavedConfig(m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(images.Pin(t.Context(), m, []string{"b:1"}), images.KeepPrimary(m)); err != nil {
+		if err := errors.Join(pin(t.Context(), m, []string{"b:1"}), KeepPrimary(m)); err != nil {
 			t.Fatal(err)
 		}
 		*ran = nil
 		for range 2 {
-			if err := images.RestoreConfig(t.Context(), m, saved); err != nil {
+			if err := RestoreConfig(t.Context(), m, saved); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -113,7 +110,7 @@ func TestConfigIsPutBack(t *testing.T) {
 		if err != nil || len(files) != len(before) {
 			t.Errorf("%s: %v is left, %v", name, files, err)
 		}
-		if text, _ := m.ReadFile(pins); string(text) != before[pins] {
+		if text, _ := m.ReadFile(pinsFile); string(text) != before[pinsFile] {
 			t.Errorf("%s: the pins are %q", name, text)
 		}
 		if strings.Join(*ran, ", ") != "systemctl reload crio.service" {

@@ -8,11 +8,8 @@ import (
 
 	"touchdown/backend/message"
 
-	"touchdown/backend/host"
-	"touchdown/backend/images/cri"
 	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/store"
-	"touchdown/backend/images/wanted"
 	"touchdown/backend/problem"
 )
 
@@ -31,7 +28,12 @@ type Leftovers struct {
 	Kept       int        `json:"kept"`       // images that stay
 	Layers     int        `json:"layers"`     // that no image which stays has
 	Bytes      int64      `json:"bytes"`      // of those layers, unpacked
+
+	wanted *Wanted // by which nobody needs them
 }
+
+// Title is a short name for people, as the list of wanted images has it.
+func (l Leftover) Title() string { return Image{ID: l.ID, Names: l.Names}.Title() }
 
 // IDs are those of the images.
 func (l Leftovers) IDs() []string {
@@ -42,21 +44,27 @@ func (l Leftovers) IDs() []string {
 	return all
 }
 
-// Pruning takes images that nobody needs any more out of the store.
-type Pruning struct {
-	Host    *host.Machine
-	CRI     *cri.Client
-	Version string         // of Touchdown, for the store's manifest
-	Wanted  *wanted.Result // with the release's payload
+// pruning takes images that nobody needs any more out of the store.
+type pruning struct {
+	*Node
+	wanted *Wanted // with the release's payload
 }
 
-// Look works out what nobody needs. Where it is not known in full who needs what, that is an error: an image that is gone
-// cannot be had again where there is no registry.
-func (p Pruning) Look(ctx context.Context) (Leftovers, error) {
-	if err := whole(p.Wanted); err != nil {
+// Leftovers works out what nobody needs. Where it is not known in full who needs what, that is an error: an image that is gone
+// cannot be had again where there is no registry. The whole release counts as needed: its operators may start any image of it.
+func (n *Node) Leftovers(ctx context.Context) (Leftovers, error) {
+	list, err := n.Wanted(ctx, Listing{Payload: true, Offline: true})
+	if err != nil {
 		return Leftovers{}, err
 	}
-	from, err := layerstore.Open(p.Host.Path(StoreDir))
+	return pruning{n, list}.look(ctx)
+}
+
+func (p pruning) look(ctx context.Context) (Leftovers, error) {
+	if err := whole(p.wanted); err != nil {
+		return Leftovers{}, err
+	}
+	from, err := layerstore.Open(p.host.Path(StoreDir))
 	if err != nil {
 		return Leftovers{}, fmt.Errorf("opening the image store: %w", err)
 	}
@@ -72,7 +80,7 @@ func (p Pruning) Look(ctx context.Context) (Leftovers, error) {
 	if err != nil {
 		return Leftovers{}, err
 	}
-	l := Leftovers{Generation: g.N, Images: []Leftover{}}
+	l := Leftovers{Generation: g.N, Images: []Leftover{}, wanted: p.wanted}
 	var kept []store.Image
 	for _, i := range s.Images {
 		if need.has(i) {
@@ -88,13 +96,13 @@ func (p Pruning) Look(ctx context.Context) (Leftovers, error) {
 }
 
 // whole refuses a list of which a source is missing.
-func whole(r *wanted.Result) error {
+func whole(r *Wanted) error {
 	if len(r.Unread) == 0 {
 		return nil
 	}
 	u := r.Unread[0]
 	return &problem.Problem{
-		Code: "CTR-UNRD", Summary: message.F("It is not known in full what the node needs: %s: %s", u.Source, u.Reason),
+		Code: "CTR-UNRD", Summary: message.F("What the node needs is not known in full: %s: %s", u.Source, u.Reason),
 		Fix: message.T("Fix that, then retry; nothing was removed. `touchdown images list` names all that could not be read."),
 	}
 }
@@ -125,9 +133,9 @@ func weight(s *store.Store, i store.Image) (bytes int64) {
 }
 
 // named is who names an image without a need for it.
-func (p Pruning) named(id string) []string {
+func (p pruning) named(id string) []string {
 	var who []string
-	for _, i := range p.Wanted.Images {
+	for _, i := range p.wanted.Images {
 		if i.ID != id {
 			continue
 		}
@@ -139,24 +147,28 @@ func (p Pruning) named(id string) []string {
 	return slices.Compact(who)
 }
 
-// Run takes the images out: of the store by a new generation, of CRI-O's own store by CRI-O, or else the next seeding would
-// take them back. Their layers stay until a boot went well with the new generation (Retire), so that the one before can come
-// back until then.
-func (p Pruning) Run(ctx context.Context, l Leftovers) error {
+// Prune takes the images out: of the store by a new generation, of CRI-O's own store by CRI-O, or else the next seeding would
+// take them back. Their layers stay until a boot went well with the new generation (retire), so that the one before can come
+// back until then. version is Touchdown's, for the store's manifest.
+func (n *Node) Prune(ctx context.Context, version string, l Leftovers) error {
+	return pruning{n, l.wanted}.run(ctx, version, l)
+}
+
+func (p pruning) run(ctx context.Context, version string, l Leftovers) error {
 	if len(l.Images) == 0 {
 		return nil
 	}
-	from, err := layerstore.Open(p.Host.Path(StoreDir))
+	from, err := layerstore.Open(p.host.Path(StoreDir))
 	if err != nil {
 		return fmt.Errorf("opening the image store: %w", err)
 	}
-	from.Version = p.Version
+	from.Version = version
 	if now, err := from.Current(); err != nil || now.N != l.Generation {
 		return &problem.Problem{
 			Code: "CTR-CHNG", Summary: message.T("The image store was changed meanwhile; nothing was removed."), Fix: message.T("Run the command again."), Err: err,
 		}
 	}
-	primary, err := store.Open(ctx, p.Host.Path(Primary))
+	primary, err := store.Open(ctx, p.host.Path(Primary))
 	if err != nil {
 		return fmt.Errorf("reading the node's images: %w", err)
 	}
@@ -168,7 +180,7 @@ func (p Pruning) Run(ctx context.Context, l Leftovers) error {
 	if err := p.forget(ctx, primary, l); err != nil {
 		return err
 	}
-	if err := noteSwitch(p.Host); err != nil {
+	if err := noteSwitch(p.host); err != nil {
 		return err
 	}
 	if err := from.Switch(ctx, next.N); err != nil {
@@ -179,11 +191,11 @@ func (p Pruning) Run(ctx context.Context, l Leftovers) error {
 
 // forget lets CRI-O remove the images from its own store. For one of which that store has the record alone it complains of
 // the layers and forgets it all the same, so its answer is not what counts.
-func (p Pruning) forget(ctx context.Context, primary *store.Store, l Leftovers) error {
+func (p pruning) forget(ctx context.Context, primary *store.Store, l Leftovers) error {
 	failed := map[string]error{}
 	for _, id := range l.IDs() {
 		if _, here := primary.Image(id); here {
-			failed[id] = p.CRI.Remove(ctx, id)
+			failed[id] = p.cri.Remove(ctx, id)
 		}
 	}
 	after, err := store.Open(ctx, primary.Root)
@@ -209,21 +221,21 @@ func first(names []string, otherwise string) string {
 }
 
 // unpin takes the images' names, all that CRI-O had for them, out of Touchdown's pins.
-func (p Pruning) unpin(ctx context.Context, l Leftovers) error {
+func (p pruning) unpin(ctx context.Context, l Leftovers) error {
 	gone := map[string]bool{}
 	for _, i := range l.Images {
 		for _, name := range i.Names {
 			gone[name] = true
 		}
-		for _, w := range p.Wanted.Images {
+		for _, w := range p.wanted.Images {
 			for _, name := range w.Names {
 				gone[name] = gone[name] || w.ID == i.ID
 			}
 		}
 	}
-	pinned, err := pinnedIn(p.Host, pinsFile)
+	pinned, err := pinnedIn(p.host, pinsFile)
 	if err != nil {
 		return err
 	}
-	return Pin(ctx, p.Host, slices.DeleteFunc(pinned, func(name string) bool { return gone[name] }))
+	return pin(ctx, p.host, slices.DeleteFunc(pinned, func(name string) bool { return gone[name] }))
 }

@@ -1,4 +1,4 @@
-package images_test
+package images
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	runtime "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"touchdown/backend/host"
-	"touchdown/backend/images"
 	"touchdown/backend/images/cri/critest"
 	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/store"
@@ -26,7 +25,7 @@ func nothing(context.Context, host.Command) (stdout, both []byte, err error) { r
 func storeOf(t *testing.T, root string, names ...string) map[string]string {
 	t.Helper()
 	imagestore.NeedsRoot(t)
-	s := imagestore.New(filepath.Join(root, images.Primary))
+	s := imagestore.New(filepath.Join(root, Primary))
 	base := s.Layer("", imagestore.Tree(1, 20, 1<<16)...)
 	ids := map[string]string{}
 	for n, name := range names {
@@ -41,11 +40,11 @@ func storeOf(t *testing.T, root string, names ...string) map[string]string {
 // seed puts all of it into the image store.
 func seed(t *testing.T, root string) *layerstore.Store {
 	t.Helper()
-	p, err := layerstore.Init(filepath.Join(root, images.StoreDir))
+	p, err := layerstore.Init(filepath.Join(root, StoreDir))
 	if err != nil {
 		t.Fatal(err)
 	}
-	primary, err := store.Open(t.Context(), filepath.Join(root, images.Primary))
+	primary, err := store.Open(t.Context(), filepath.Join(root, Primary))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,14 +59,14 @@ func seed(t *testing.T, root string) *layerstore.Store {
 }
 
 // pruned is a seeded node of which the images "old" and "ended" have no needer; of the others each has another one.
-func pruned(t *testing.T) (*critest.Server, images.Pruning, *layerstore.Store, map[string]string) {
+func pruned(t *testing.T) (*critest.Server, pruning, *layerstore.Store, map[string]string) {
 	t.Helper()
 	s := critest.Start(t)
 	ids := storeOf(t, s.Root, "run", "idle", "box", "pinned", "glob", "unresolved", "digest", "old", "ended")
 	p := seed(t, s.Root)
 	write(t, s.Root, "/proc/sys/kernel/random/boot_id", "one\n")
 	write(t, s.Root, "/etc/crio/crio.conf.d/50-others.conf", "[crio.image]\npinned_images = [\"r.invalid/pinned:1\", \"r.invalid/gl*\"]\n")
-	write(t, s.Root, pins, "[crio.image]\npinned_images = [\"r.invalid/old:1\", \"r.invalid/old@sha256:list\", \"r.invalid/run:1\"]\n")
+	write(t, s.Root, pinsFile, "[crio.image]\npinned_images = [\"r.invalid/old:1\", \"r.invalid/old@sha256:list\", \"r.invalid/run:1\"]\n")
 	s.Containers = []*runtime.Container{{Id: "c", ImageId: ids["box"], Image: &runtime.ImageSpec{Image: "r.invalid/box:1"}}}
 	g, err := p.Current()
 	if err != nil {
@@ -83,7 +82,7 @@ func pruned(t *testing.T) (*critest.Server, images.Pruning, *layerstore.Store, m
 		{Need: wanted.Run, Names: []string{"mirror.invalid/x@" + digest}, Missing: []string{"mirror.invalid/x@" + digest}},
 	}}
 	m := host.Open(host.Options{Root: s.Root, Exec: nothing})
-	return s, images.Pruning{Host: m, CRI: s.Client(t), Version: "test", Wanted: w}, p, ids
+	return s, pruning{&Node{host: m, cri: s.Client(t)}, w}, p, ids
 }
 
 func write(t *testing.T, root, name, text string) {
@@ -99,7 +98,7 @@ func write(t *testing.T, root, name, text string) {
 
 func TestPruneFindsWhatNobodyNeeds(t *testing.T) {
 	_, p, _, ids := pruned(t)
-	l, err := p.Look(t.Context())
+	l, err := p.look(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,30 +112,30 @@ func TestPruneFindsWhatNobodyNeeds(t *testing.T) {
 	if base := l.Images[0].Size + l.Images[1].Size - l.Bytes; l.Layers != 2 || l.Bytes <= 0 || base <= 0 || base%2 != 0 {
 		t.Errorf("%d bytes in %d layers of images with %d and %d", l.Bytes, l.Layers, l.Images[0].Size, l.Images[1].Size)
 	}
-	p.Wanted.Unread = []wanted.Unread{{Source: "pods", Reason: message.T("The API does not answer.")}}
-	if _, err := p.Look(t.Context()); code(err) != "CTR-UNRD" || !strings.Contains(err.Error(), "pods: The API does not answer.") {
+	p.wanted.Unread = []wanted.Unread{{Source: "pods", Reason: message.T("The API does not answer.")}}
+	if _, err := p.look(t.Context()); code(err) != "CTR-UNRD" || !strings.Contains(err.Error(), "pods: The API does not answer.") {
 		t.Errorf("with a source unread: %v", err)
 	}
 }
 
 func TestPruneRemoves(t *testing.T) {
 	s, p, pl, ids := pruned(t)
-	l, err := p.Look(t.Context())
+	l, err := p.look(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	// critest answers yes, and leaves the record where it is: as with a CRI-O that does not let an image go.
-	if err := p.Run(t.Context(), l); code(err) != "CTR-USED" {
+	if err := p.run(t.Context(), "test", l); code(err) != "CTR-USED" {
 		t.Fatalf("with a record that stays: %v", err)
 	}
 	if now, err := pl.Current(); err != nil || len(now.Images) != 9 {
 		t.Errorf("%v: the store was changed all the same: %d images", err, len(now.Images))
 	}
-	primary := filepath.Join(s.Root, images.Primary)
+	primary := filepath.Join(s.Root, Primary)
 	if err := store.Locked(t.Context(), primary, func(s *store.Store) error { return s.Remove(nil, l.IDs()) }); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Run(t.Context(), l); err != nil {
+	if err := p.run(t.Context(), "test", l); err != nil {
 		t.Fatal(err)
 	}
 	now, err := pl.Current()
@@ -156,11 +155,11 @@ func TestPruneRemoves(t *testing.T) {
 	if before, ok, err := pl.Previous(); err != nil || !ok || len(before.Images) != 9 {
 		t.Errorf("the images of before cannot come back: %v %v", ok, err)
 	}
-	got, err := p.Host.ReadFile(pins)
+	got, err := p.host.ReadFile(pinsFile)
 	if err != nil || !strings.Contains(string(got), "pinned_images = ['r.invalid/gl*', 'r.invalid/pinned:1', 'r.invalid/run:1']") {
 		t.Errorf("%v: pinned are %s", err, got)
 	}
-	if err := p.Run(t.Context(), l); code(err) != "CTR-CHNG" {
+	if err := p.run(t.Context(), "test", l); code(err) != "CTR-CHNG" {
 		t.Errorf("with the list of a generation before: %v", err)
 	}
 	// The layers go with the first good boot.
@@ -171,12 +170,12 @@ func TestPruneRemoves(t *testing.T) {
 		}
 		return len(all)
 	}
-	good := images.Status{Generation: now.N, Mounted: true, Named: true, Boot: "one"}
-	if done, err := images.Retire(t.Context(), p.Host, good); err != nil || done || layers() != 10 {
+	good := Status{Generation: now.N, Mounted: true, Named: true, Boot: "one"}
+	if done, err := retire(t.Context(), p.host, good); err != nil || done || layers() != 10 {
 		t.Errorf("in the same boot: %v %v, %d layers", done, err, layers())
 	}
 	good.Boot = "two"
-	if done, err := images.Retire(t.Context(), p.Host, good); err != nil || !done || layers() != 8 {
+	if done, err := retire(t.Context(), p.host, good); err != nil || !done || layers() != 8 {
 		t.Errorf("after a good boot: %v %v, %d layers", done, err, layers())
 	}
 }

@@ -15,14 +15,15 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/images/layerstore"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 )
 
 // The phases of a rehearsal: a start of the node with every registry blocked and CRI-O's own store empty.
 const (
-	Asked   = "asked"   // it begins with the next boot
-	Running = "running" // this boot is it
-	Over    = "over"    // the node is as it was
+	asked   = "asked"   // it begins with the next boot
+	running = "running" // this boot is it
+	over    = "over"    // the node is as it was
 )
 
 // emptyPrimary covers CRI-O's own store while a rehearsal runs. It lies beside it, on the same file system.
@@ -30,7 +31,7 @@ const emptyPrimary = "/var/lib/containers/touchdown-rehearsal"
 
 // blockFile lets CRI-O and podman themselves refuse every registry, at once and with a clear word, instead of waiting for
 // packets that are dropped. It sorts behind what others lay, so that its entries win.
-const blockFile = "/etc/containers/registries.conf.d/zz-touchdown-rehearsal.conf"
+const blockFile = rhcos.RegistriesDropIns + "/zz-touchdown-rehearsal.conf"
 
 var rehearsalFile = state("rehearsal.json")
 
@@ -62,6 +63,12 @@ type Need struct {
 	Why      message.Text `json:"why,omitzero"`       // it was missed, in CRI-O's or the kubelet's words
 }
 
+// Running tells whether this boot is it: registries are blocked, and CRI-O's own store is covered.
+func (r Rehearsal) Running() bool { return r.Phase == running }
+
+// Over tells whether the node is as it was.
+func (r Rehearsal) Over() bool { return r.Phase == over }
+
 // Passed tells whether the node came up whole.
 func (r Rehearsal) Passed() bool { return r.Finished && len(r.Missed) == 0 && len(r.NotReady) == 0 }
 
@@ -78,8 +85,8 @@ func LoadRehearsal(m *host.Machine) (Rehearsal, error) {
 	return r, nil
 }
 
-// Save keeps the rehearsal.
-func (r Rehearsal) Save(m *host.Machine) error {
+// save keeps the rehearsal.
+func (r Rehearsal) save(m *host.Machine) error {
 	data, err := message.Marshal(&r)
 	if err != nil {
 		return fmt.Errorf("encoding the rehearsal: %w", err)
@@ -90,37 +97,44 @@ func (r Rehearsal) Save(m *host.Machine) error {
 	return nil
 }
 
-// AskRehearsal lets the next boot be a rehearsal. needs and pods are what the node runs now.
-func AskRehearsal(m *host.Machine, needs []Need, pods []string, now time.Time) error {
+// AskRehearsal lets the next boot be a rehearsal: of what list has, and of the pods that are ready now.
+func (n *Node) AskRehearsal(ctx context.Context, list *Wanted) (Rehearsal, error) {
+	pods, err := readyPods(ctx, n.kube)
+	if err != nil {
+		return Rehearsal{}, err
+	}
+	return askRehearsal(n.host, needs(list), pods, n.now().UTC())
+}
+
+func askRehearsal(m *host.Machine, needs []Need, pods []string, now time.Time) (Rehearsal, error) {
 	none := &problem.Problem{
 		Code: "CTR-LACK", Summary: message.T("There is no seeded store: without the node's own store nothing would start."),
 		Fix: message.T("Run `touchdown images seed` first."),
 	}
 	if !seeded(m) {
-		return none
+		return Rehearsal{}, none
 	}
 	p, err := layerstore.Open(m.Path(StoreDir))
 	if err != nil {
-		return fmt.Errorf("opening the image store: %w", err)
+		return Rehearsal{}, fmt.Errorf("opening the image store: %w", err)
 	}
 	store, err := p.Current()
 	if err != nil {
-		return fmt.Errorf("reading the image store: %w", err)
+		return Rehearsal{}, fmt.Errorf("reading the image store: %w", err)
 	}
 	if store.N == 0 { // made, and nothing put into it
-		return none
+		return Rehearsal{}, none
 	}
 	boot, err := m.BootID()
 	if err != nil {
-		return fmt.Errorf("reading the boot's id: %w", err)
+		return Rehearsal{}, fmt.Errorf("reading the boot's id: %w", err)
 	}
 	blocked, err := registries(m, needs)
 	if err != nil {
-		return err
+		return Rehearsal{}, err
 	}
-	return Rehearsal{
-		Phase: Asked, Boot: boot, Asked: now, Generation: store.N, Needs: needs, Pods: pods, Blocked: blocked,
-	}.Save(m)
+	r := Rehearsal{Phase: asked, Boot: boot, Asked: now, Generation: store.N, Needs: needs, Pods: pods, Blocked: blocked}
+	return r, r.save(m)
 }
 
 // raise begins or ends a rehearsal, before CRI-O opens its store. A power cut in a rehearsal ends it: the next boot finds the
@@ -131,15 +145,15 @@ func raise(ctx context.Context, m *host.Machine) error {
 		return nil
 	}
 	boot, bootErr := m.BootID()
-	if err = errors.Join(err, bootErr); err != nil || r.Phase == Over || r.Boot == boot {
+	if err = errors.Join(err, bootErr); err != nil || r.Over() || r.Boot == boot {
 		return err
 	}
-	if r.Phase == Running {
-		r.Phase = Over
-		return errors.Join(clear(ctx, m), r.Save(m))
+	if r.Running() {
+		r.Phase = over
+		return errors.Join(clear(ctx, m), r.save(m))
 	}
-	r.Phase, r.Boot = Running, boot
-	if err := r.Save(m); err != nil { // before anything is covered: it is never begun twice
+	r.Phase, r.Boot = running, boot
+	if err := r.save(m); err != nil { // before anything is covered: it is never begun twice
 		return err
 	}
 	for _, argv := range [][]string{
@@ -198,11 +212,11 @@ func registries(m *host.Machine, needs []Need) ([]string, error) {
 			all = append(all, name)
 		}
 	}
-	files, err := m.Glob("/etc/containers/registries.conf.d/*.conf")
+	files, err := m.Glob(rhcos.RegistriesDropIns + "/*.conf")
 	if err != nil {
 		return nil, fmt.Errorf("listing the registries: %w", err)
 	}
-	for _, file := range append([]string{"/etc/containers/registries.conf"}, files...) {
+	for _, file := range append([]string{rhcos.Registries}, files...) {
 		data, err := m.ReadFile(file)
 		if errors.Is(err, fs.ErrNotExist) || file == blockFile {
 			continue

@@ -50,12 +50,12 @@ location = "mirror.factory:5000/ocp"
 	return m, boot, ran
 }
 
-var needs = []Need{{Image: "quay.io/a/b@sha256:1", By: []string{"Pod x/y"}}, {Image: "localhost/pod:1"}, {Image: "busybox"}}
+var needed = []Need{{Image: "quay.io/a/b@sha256:1", By: []string{"Pod x/y"}}, {Image: "localhost/pod:1"}, {Image: "busybox"}}
 
 func TestRehearsalLastsOneBoot(t *testing.T) {
 	m, boot, ran := rehearsing(t, "")
 	boot("one")
-	if err := AskRehearsal(m, needs, []string{"x/y"}, time.Unix(1, 0)); err != nil {
+	if _, err := askRehearsal(m, needed, []string{"x/y"}, time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if err := raise(t.Context(), m); err != nil || len(*ran) > 0 {
@@ -80,7 +80,7 @@ func TestRehearsalLastsOneBoot(t *testing.T) {
 			t.Errorf("%s is not blocked:\n%s", want, got)
 		}
 	}
-	if r, err := LoadRehearsal(m); err != nil || r.Phase != Running || r.Boot != "two" || r.Passed() {
+	if r, err := LoadRehearsal(m); err != nil || !r.Running() || r.Boot != "two" || r.Passed() {
 		t.Errorf("%+v, %v", r, err)
 	}
 
@@ -89,7 +89,7 @@ func TestRehearsalLastsOneBoot(t *testing.T) {
 	if err := raise(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := LoadRehearsal(m); err != nil || r.Phase != Over || m.Exists(blockFile) || len(*ran) != 1 || strings.HasPrefix((*ran)[0], "mount") {
+	if r, err := LoadRehearsal(m); err != nil || !r.Over() || m.Exists(blockFile) || len(*ran) != 1 || strings.HasPrefix((*ran)[0], "mount") {
 		t.Errorf("after it: %+v, %v, block file %v, ran %q", r, err, m.Exists(blockFile), *ran)
 	}
 	boot("four")
@@ -102,7 +102,7 @@ func TestRehearsalLastsOneBoot(t *testing.T) {
 func TestRehearsalThatCannotBegin(t *testing.T) {
 	m, boot, _ := rehearsing(t, "mount")
 	boot("one")
-	if err := AskRehearsal(m, needs, nil, time.Unix(1, 0)); err != nil {
+	if _, err := askRehearsal(m, needed, nil, time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
 	}
 	boot("two")
@@ -116,7 +116,7 @@ func TestRehearsalThatCannotBegin(t *testing.T) {
 	if err := raise(t.Context(), m); err != nil {
 		t.Error(err)
 	}
-	if r, err := LoadRehearsal(m); err != nil || r.Phase != Over || r.Finished || r.Generation != 1 {
+	if r, err := LoadRehearsal(m); err != nil || !r.Over() || r.Finished || r.Generation != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -128,7 +128,7 @@ func TestRehearsalNeedsAStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, what := range []string{"no image store", "an empty image store"} {
-		err := AskRehearsal(m, needs, nil, time.Unix(1, 0))
+		_, err := askRehearsal(m, needed, nil, time.Unix(1, 0))
 		if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != "CTR-LACK" {
 			t.Errorf("%s: %v", what, err)
 		}

@@ -11,8 +11,6 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend/check"
-	"touchdown/backend/host"
-	"touchdown/backend/images/cri"
 	"touchdown/backend/kube"
 )
 
@@ -28,34 +26,33 @@ const (
 	pullGrace = 90 * time.Second
 )
 
-// Watching is the look at a node while its rehearsal runs.
-type Watching struct {
-	Host  *host.Machine
-	CRI   *cri.Client
-	Kube  *kube.Cluster
-	Now   func() time.Time
-	Limit time.Duration // zero: 20 minutes
-	Poll  time.Duration // between two looks; zero: 2 seconds
+// watching is the look at a node while its rehearsal runs.
+type watching struct {
+	*Node
+	limit time.Duration // zero: 20 minutes
+	poll  time.Duration // between two looks; zero: 2 seconds
 }
 
-// Run resolves every image with nothing but the seeded store, waits until what was ready before is ready again, and keeps
-// what was missed and who wanted it.
-func (w Watching) Run(ctx context.Context) (Rehearsal, error) {
-	r, err := LoadRehearsal(w.Host)
+// Rehearse resolves every image with nothing but the seeded store, waits until what was ready before is ready again, and keeps
+// what was missed and who wanted it. It is for the boot that is the rehearsal.
+func (n *Node) Rehearse(ctx context.Context) (Rehearsal, error) { return watching{Node: n}.run(ctx) }
+
+func (w watching) run(ctx context.Context) (Rehearsal, error) {
+	r, err := LoadRehearsal(w.host)
 	if err != nil {
 		return r, err
 	}
-	begun := w.Now()
-	if err := w.CRI.Await(ctx, crioStart); err != nil {
+	begun := w.now()
+	if err := w.cri.Await(ctx, crioStart); err != nil {
 		return r, fmt.Errorf("waiting for CRI-O: %w", err)
 	}
-	list, err := w.CRI.List(ctx)
+	list, err := w.cri.List(ctx)
 	if err != nil {
 		return r, fmt.Errorf("listing what CRI-O has: %w", err)
 	}
 	r.StoreSeen, r.Missed = len(list), nil
 	for _, n := range r.Needs {
-		image, err := w.CRI.Status(ctx, n.Image)
+		image, err := w.cri.Status(ctx, n.Image)
 		switch {
 		case err != nil:
 			n.Why = message.Detail(err)
@@ -70,30 +67,30 @@ func (w Watching) Run(ctx context.Context) (Rehearsal, error) {
 		return r, err
 	}
 	r.Market, r.Tagged = w.catalogs(ctx, message.English(r.NotReady))
-	r.Finished, r.Seconds = true, w.Now().Sub(begun).Seconds()
-	return r, r.Save(w.Host)
+	r.Finished, r.Seconds = true, w.now().Sub(begun).Seconds()
+	return r, r.save(w.host)
 }
 
-// pods waits for the pods of before, and returns those that did not come back, with the reason.
-func (w Watching) pods(ctx context.Context, before []string) (missing []message.Text, err error) {
-	limit := w.Limit
+// pods waits for the pods that ran before, and returns those that did not come back, with the reason.
+func (w watching) pods(ctx context.Context, before []string) (missing []message.Text, err error) {
+	limit := w.limit
 	if limit == 0 {
 		limit = rehearsalLimit
 	}
-	poll := w.Poll
+	poll := w.poll
 	if poll == 0 {
 		poll = rehearsalPoll
 	}
-	end := w.Now().Add(limit)
-	hopeful := w.Now()
+	end := w.now().Add(limit)
+	hopeful := w.now()
 	for {
 		missing, err = w.away(ctx, before)
-		if err == nil && len(missing) == 0 || w.Now().After(end) {
+		if err == nil && len(missing) == 0 || w.now().After(end) {
 			break
 		}
 		if err != nil || slices.ContainsFunc(missing, func(pod message.Text) bool { return !refusedImage(pod.String()) }) {
-			hopeful = w.Now()
-		} else if w.Now().Sub(hopeful) >= pullGrace {
+			hopeful = w.now()
+		} else if w.now().Sub(hopeful) >= pullGrace {
 			break
 		}
 		select {
@@ -113,11 +110,11 @@ func refusedImage(pod string) bool {
 	return strings.HasSuffix(pod, "waits: ErrImagePull") || strings.HasSuffix(pod, "waits: ImagePullBackOff")
 }
 
-func (w Watching) away(ctx context.Context, before []string) ([]message.Text, error) {
+func (w watching) away(ctx context.Context, before []string) ([]message.Text, error) {
 	if len(before) == 0 {
 		return nil, nil
 	}
-	ready, why, err := podStates(ctx, w.Kube.Within(rehearsalPoll*5))
+	ready, why, err := podStates(ctx, w.kube.Within(rehearsalPoll*5))
 	if err != nil {
 		return nil, err
 	}
@@ -135,8 +132,8 @@ func (w Watching) away(ctx context.Context, before []string) ([]message.Text, er
 	return missing, nil
 }
 
-// ReadyPods are the pods that are ready now, "namespace/name".
-func ReadyPods(ctx context.Context, c *kube.Cluster) ([]string, error) {
+// readyPods are the pods that are ready now, "namespace/name".
+func readyPods(ctx context.Context, c *kube.Cluster) ([]string, error) {
 	ready, _, err := podStates(ctx, c)
 	return ready, err
 }

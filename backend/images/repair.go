@@ -11,13 +11,13 @@ import (
 )
 
 // repair repairs damaged layers from the node's own store, else from registries. What it returns is still damaged.
-func (l Look) repair(ctx context.Context, p *layerstore.Store, found []store.Damage, s *Status) ([]store.Damage, error) {
+func (l looking) repair(ctx context.Context, p *layerstore.Store, found []store.Damage, s *Status) ([]store.Damage, error) {
 	var ways []func([]store.Damage) error
-	if primary, err := store.Open(ctx, l.Host.Path(Primary)); err == nil {
+	if primary, err := store.Open(ctx, l.host.Path(Primary)); err == nil {
 		ways = append(ways, func(group []store.Damage) error { return p.Repair(ctx, primary, group) })
 	}
 	if l.Fetch {
-		fetch, err := newFetcher(ctx, l.Host, p, s.Generation)
+		fetch, err := newFetcher(ctx, l.host, p, s.Generation)
 		ways = append(ways, func(group []store.Damage) error {
 			if err != nil {
 				return err
@@ -73,7 +73,7 @@ func together(found []store.Damage) [][]store.Damage {
 // unshadow gives the images of CRI-O's own store the names that the seeded store has of them. CRI-O goes by its own store's
 // record of an image and does not find it by the other's names; the kubelet would pull such an image, or fail. CRI-O sees the
 // change at once, and nothing is taken away: containers go on.
-func (l Look) unshadow(ctx context.Context, g layerstore.Generation, s *Status) error {
+func (l looking) unshadow(ctx context.Context, g layerstore.Generation, s *Status) error {
 	names := map[string][]string{}
 	for _, i := range g.Images {
 		for _, name := range i.Names {
@@ -82,7 +82,7 @@ func (l Look) unshadow(ctx context.Context, g layerstore.Generation, s *Status) 
 			}
 		}
 	}
-	err := store.Locked(ctx, l.Host.Path(Primary), func(primary *store.Store) error {
+	err := store.Locked(ctx, l.host.Path(Primary), func(primary *store.Store) error {
 		for id := range names {
 			if _, shadows := primary.Image(id); !shadows {
 				delete(names, id)

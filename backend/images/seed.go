@@ -8,11 +8,9 @@ import (
 
 	"touchdown/backend/message"
 
-	"touchdown/backend/host"
 	"touchdown/backend/images/cri"
 	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/store"
-	"touchdown/backend/images/wanted"
 	"touchdown/backend/problem"
 	"touchdown/backend/progress"
 )
@@ -24,38 +22,35 @@ func mebibytes(waiting message.Text, done, total int64, left time.Duration) prog
 
 // Seeding makes the store hold what the node needs. It is safe to repeat, and quick when there is nothing to do.
 type Seeding struct {
-	Host    *host.Machine
-	CRI     *cri.Client
 	Version string // of Touchdown, for the store's manifest
-	Wanted  *wanted.Result
+	List    *Wanted
 	Move    bool                    // copy nothing: the caller lets the next boot move the images (AskMove)
 	Tell    func(progress.Progress) // may be nil
 	Say     func(message.Text)      // what was changed; may be nil
 }
 
-// Seeded is what a seeding came to.
-type Seeded struct {
-	Generation int              // in force now
-	Changed    bool             // it is another one than before
-	ToMove     int              // images that wait for the move
-	Pulled     []string         // images
-	Missing    []wanted.Image   // wanted and not found anywhere, with what was tried in Failed
-	Failed     map[string]error // why, by reference
-	LeftOut    []store.Dropped  // CRI-O's own store has them half only, and the seeded one not at all
+// seeding is a seeding of a node.
+type seeding struct {
+	*Node
+	Seeding
 }
 
-// Run pins, pulls, copies, verifies, and puts the new generation into force. What cannot be pulled does not stop the rest:
+// Seed pins, pulls, copies, verifies, and puts the new generation into force. What cannot be pulled does not stop the rest:
 // it is in the result. Nothing is in force before all of it was verified.
-func (s Seeding) Run(ctx context.Context) (Seeded, error) {
+func (n *Node) Seed(ctx context.Context, what Seeding) (Seeded, error) {
+	return seeding{n, what}.run(ctx)
+}
+
+func (s seeding) run(ctx context.Context) (Seeded, error) {
 	s.defaults()
 	if err := s.pin(ctx); err != nil { // first, so that the kubelet's garbage collection cannot race
 		return Seeded{}, err
 	}
-	var out Seeded
+	out := Seeded{wanted: s.List}
 	if err := s.pull(ctx, &out); err != nil {
 		return out, err
 	}
-	p, err := layerstore.Init(s.Host.Path(StoreDir))
+	p, err := layerstore.Init(s.host.Path(StoreDir))
 	if err != nil {
 		return out, fmt.Errorf("making the image store: %w", err)
 	}
@@ -64,7 +59,7 @@ func (s Seeding) Run(ctx context.Context) (Seeded, error) {
 	if err != nil {
 		return out, fmt.Errorf("reading the image store: %w", err)
 	}
-	primary, err := store.Open(ctx, s.Host.Path(Primary))
+	primary, err := store.Open(ctx, s.host.Path(Primary))
 	if err != nil {
 		return out, fmt.Errorf("reading the node's images: %w", err)
 	}
@@ -80,7 +75,7 @@ func (s Seeding) Run(ctx context.Context) (Seeded, error) {
 	}
 	for _, gone := range primary.Dropped {
 		if !slices.ContainsFunc(next.Images, func(i layerstore.Image) bool { return i.ID == gone.Image }) {
-			out.LeftOut = append(out.LeftOut, gone)
+			out.leftOut = append(out.leftOut, gone)
 		}
 	}
 	if err := s.place(ctx); err != nil {
@@ -90,7 +85,7 @@ func (s Seeding) Run(ctx context.Context) (Seeded, error) {
 	if !out.Changed {
 		return out, nil
 	}
-	if err := noteSwitch(s.Host); err != nil {
+	if err := noteSwitch(s.host); err != nil {
 		return out, err
 	}
 	if err := p.Switch(ctx, next.N); err != nil {
@@ -101,7 +96,7 @@ func (s Seeding) Run(ctx context.Context) (Seeded, error) {
 }
 
 // movable verifies what is going to be moved while there may still be a registry, and brings the store to its place.
-func (s Seeding) movable(ctx context.Context, p *layerstore.Store, primary *store.Store) error {
+func (s seeding) movable(ctx context.Context, p *layerstore.Store, primary *store.Store) error {
 	now, err := p.Current()
 	if err != nil {
 		return fmt.Errorf("reading the image store: %w", err)
@@ -120,7 +115,7 @@ func (s Seeding) movable(ctx context.Context, p *layerstore.Store, primary *stor
 	return s.place(ctx)
 }
 
-func (s *Seeding) defaults() {
+func (s *seeding) defaults() {
 	if s.Tell == nil {
 		s.Tell = func(progress.Progress) {}
 	}
@@ -130,22 +125,22 @@ func (s *Seeding) defaults() {
 }
 
 // pin names every image that is there and every one that will be.
-func (s Seeding) pin(ctx context.Context) error {
+func (s seeding) pin(ctx context.Context) error {
 	var names []string
-	for _, i := range s.Wanted.Images {
-		if i.Need != wanted.Spare || i.Present {
+	for _, i := range s.List.Images {
+		if !i.Spare() || i.Present {
 			names = append(names, i.Names...)
 		}
 	}
-	return Pin(ctx, s.Host, names)
+	return pin(ctx, s.host, names)
 }
 
 // pull fetches what is wanted and not there. An image that nobody runs is not worth a line that may be slow.
-func (s Seeding) pull(ctx context.Context, out *Seeded) error {
+func (s seeding) pull(ctx context.Context, out *Seeded) error {
 	var wants []cri.Want
-	of := map[string]wanted.Image{}
-	for _, i := range s.Wanted.Images {
-		if i.Need == wanted.Spare {
+	of := map[string]Image{}
+	for _, i := range s.List.Images {
+		if i.Spare() {
 			continue
 		}
 		for _, name := range i.Missing {
@@ -156,53 +151,54 @@ func (s Seeding) pull(ctx context.Context, out *Seeded) error {
 	if len(wants) == 0 {
 		return nil
 	}
-	outcomes, err := pull{s.Host, s.CRI, s.Tell}.run(ctx, wants)
+	outcomes, err := pull{s.host, s.cri, s.Tell}.run(ctx, wants)
 	if err != nil {
 		return err
 	}
-	out.Failed = map[string]error{}
+	out.failed = map[string]error{}
+	pulled := 0
 	for _, o := range outcomes {
 		if o.Err == nil {
-			out.Pulled = append(out.Pulled, o.Name)
+			pulled++
 			continue
 		}
-		out.Failed[o.Name] = o.Err
-		if i := of[o.Name]; !slices.ContainsFunc(out.Missing, func(have wanted.Image) bool { return have.Digest == i.Digest && slices.Equal(have.Names, i.Names) }) {
-			out.Missing = append(out.Missing, i)
+		out.failed[o.Name] = o.Err
+		if i := of[o.Name]; !slices.ContainsFunc(out.missing, func(have Image) bool { return have.Digest == i.Digest && slices.Equal(have.Names, i.Names) }) {
+			out.missing = append(out.missing, i)
 		}
 	}
-	if n := len(out.Pulled); n > 0 {
-		s.Say(message.F("%s pulled.", message.N(n, "%d image was", "%d images were")))
+	if pulled > 0 {
+		s.Say(message.F("%s pulled.", message.N(pulled, "%d image was", "%d images were")))
 	}
 	return nil
 }
 
 // place brings the store to the path that storage.conf will name, as the next boot does: the empty store beneath, the
 // read-only mount over it.
-func (s Seeding) place(ctx context.Context) error {
-	if mounted(s.Host) {
+func (s seeding) place(ctx context.Context) error {
+	if mounted(s.host) {
 		return nil
 	}
-	if err := layerstore.Empty(s.Host.Path(Store)); err != nil {
+	if err := layerstore.Empty(s.host.Path(Store)); err != nil {
 		return fmt.Errorf("making the place of the image store: %w", err)
 	}
-	if _, err := s.Host.Run(ctx, "systemctl", "start", mountUnit); err != nil {
+	if _, err := s.host.Run(ctx, "systemctl", "start", mountUnit); err != nil {
 		return &problem.Problem{
 			Code: "CTR-PLCE", Summary: message.F("The image store cannot be brought to its place, %s.", Mount),
-			Fix: message.F("Bake the node first (touchdown factory bake): that lays the unit %s.", mountUnit), Err: err,
+			Fix: message.F("Bake the node first (touchdown factory bake): that adds the unit %s.", mountUnit), Err: err,
 		}
 	}
-	if !mounted(s.Host) {
+	if !mounted(s.host) {
 		return &problem.Problem{
 			Code: "CTR-PLCE", Summary: message.F("The image store is not in its place, %s, though systemd says so.", Mount),
 			Fix: message.F("Look at the unit: systemctl status %s.", mountUnit),
 		}
 	}
-	if !named(s.Host) {
+	if !named(s.host) {
 		return nil // CRI-O is restarted when it is told of the store
 	}
 	// It has opened the empty store beneath, and does not look for another one while it runs.
-	if _, err := s.Host.Run(ctx, "systemctl", "restart", crioUnit); err != nil {
+	if _, err := s.host.Run(ctx, "systemctl", "restart", crioUnit); err != nil {
 		return fmt.Errorf("letting CRI-O open the image store: %w", err)
 	}
 	return nil

@@ -114,7 +114,7 @@ func (s Status) Checks() []check.Check {
 	}
 	store := check.Check{
 		ID: "images-store", Title: message.T("Image store"), Status: check.Pass, Source: source, Expected: message.T("in place, and known to CRI-O"),
-		Observed: message.F("%s, %s, %s", message.N(s.Images, "%d image", "%d images"), message.N(s.Layers, "%d layer", "%d layers"), Size(s.Bytes)),
+		Observed: message.F("%s, %s, %s", message.N(s.Images, "%d image", "%d images"), message.N(s.Layers, "%d layer", "%d layers"), size(s.Bytes)),
 	}
 	if !s.Mounted || !s.Named || s.Trouble != (message.Text{}) {
 		store.Status, store.Observed = check.Fail, s.wrong()
@@ -134,7 +134,7 @@ func (s Status) Checks() []check.Check {
 	switch {
 	case len(s.Damage) > 0:
 		whole.Status, whole.Observed = check.Fail, s.wrong()
-		whole.Fix = message.T("Bring a registry within reach and run `touchdown images verify`.")
+		whole.Fix = message.T("Make a registry reachable, then run `touchdown images verify`.")
 		whole.Evidence = slices.Concat(s.Damage, s.Unrepaired, s.Repaired)
 	case len(s.Repaired) > 0:
 		whole.Status, whole.Observed = check.Warn, message.F("%s repaired", message.N(len(s.Repaired), "%d damage was", "%d damages were"))
@@ -145,8 +145,8 @@ func (s Status) Checks() []check.Check {
 	return []check.Check{store, listed, whole}
 }
 
-// Size says bytes as people read them.
-func Size(n int64) string {
+// size says bytes as people read them.
+func size(n int64) string {
 	if n < 1<<30 {
 		return fmt.Sprintf("%d MiB", (n+1<<20-1)>>20)
 	}

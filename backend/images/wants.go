@@ -13,20 +13,27 @@ import (
 // weighTime is how long registries may take to tell sizes: they serve the progress, and nothing waits for them longer.
 const weighTime = 20 * time.Second
 
-// Wanted lists what the node needs. Sizes of what is missing are asked of the registries, unless offline. A source that
-// cannot be read is told in the result.
-func Wanted(ctx context.Context, p wanted.Place, payload, offline bool) (*wanted.Result, error) {
-	files := wanted.InStores(p.Host.Path(Primary), p.Host.Path(Store))
-	list, err := wanted.List(ctx, p, wanted.Options{Payload: payload, File: files})
-	if err != nil || list.Summary.Missing == 0 || offline {
+// Listing says how the list of what the node needs is made.
+type Listing struct {
+	Payload bool  // want every image of the release, not only what is used of it
+	Offline bool  // do not ask the registries for the sizes of what is missing
+	Away    error // why there is no cluster to ask
+}
+
+// Wanted lists what the node needs. A source that cannot be read is told in the list.
+func (n *Node) Wanted(ctx context.Context, how Listing) (*Wanted, error) {
+	p := wanted.Place{Host: n.host, Kube: n.kube, Away: how.Away, Runtime: n.cri}
+	files := wanted.InStores(n.host.Path(Primary), n.host.Path(Store))
+	list, err := wanted.List(ctx, p, wanted.Options{Payload: how.Payload, File: files})
+	if err != nil || list.Summary.Missing == 0 || how.Offline {
 		return list, err
 	}
-	weigh(ctx, p.Host, list)
+	weigh(ctx, n.host, list)
 	return list, nil
 }
 
 // weigh asks the registries for sizes. What keeps it from that is told in the list, and no fault of it.
-func weigh(ctx context.Context, m *host.Machine, list *wanted.Result) {
+func weigh(ctx context.Context, m *host.Machine, list *Wanted) {
 	logins, err := auth.Read(m)
 	if err != nil {
 		list.Fail("sizes", err)
@@ -40,11 +47,11 @@ func weigh(ctx context.Context, m *host.Machine, list *wanted.Result) {
 	list.Weigh(ctx, registries)
 }
 
-// Needs is what of a list has to be there when the node starts: all but what nobody runs.
-func Needs(list *wanted.Result) []Need {
+// needs is what of a list has to be there when the node starts: all but what nobody runs.
+func needs(list *Wanted) []Need {
 	var all []Need
 	for _, i := range list.Images {
-		if i.Need == wanted.Spare {
+		if i.Spare() {
 			continue
 		}
 		var by []string

@@ -34,7 +34,7 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// TestNoLayouts: a machine without the program has none, which is no error; one whose program fails says why.
+// TestNoLayouts: a machine without the program has none, which is not an error; one whose program fails says why.
 func TestNoLayouts(t *testing.T) {
 	f := hosttest.New(t)
 	f.On("localectl", "", exec.ErrNotFound)

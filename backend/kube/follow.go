@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// listTime bounds one reading of a whole list; a watch has no bound but the API's, of some minutes.
+// listTime bounds one reading of a whole list; a watch has no bound but the API's, of a few minutes.
 const listTime = 30 * time.Second
 
 // listPage is how many objects come in one answer: a node has some hundred pods, and the engine little memory.

@@ -36,7 +36,7 @@ func (c *Cluster) Get(ctx context.Context, ref Ref) (map[string]any, error) {
 	return object, err
 }
 
-// List returns the objects of ref's kind, and whether this OpenShift has the kind at all. ref.Name is not looked at.
+// List returns the objects of ref's kind, and whether this OpenShift has the kind at all. ref.Name is not checked.
 func (c *Cluster) List(ctx context.Context, ref Ref) (objects []map[string]any, served bool, err error) {
 	err = c.Do(ctx, "listing "+ref.Resource, func(ctx context.Context) error {
 		objects, served = nil, true

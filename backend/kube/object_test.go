@@ -51,7 +51,7 @@ func TestPutMakesOrChanges(t *testing.T) {
 		t.Errorf("after undo there is %s", got)
 	}
 	if _, err := c.Put(t.Context(), ref, kube.New{Kind: "MachineConfig"}, func(map[string]any) error { return errors.New("no") }, save); err == nil {
-		t.Error("a change that fails is no error")
+		t.Error("a change that fails is not an error")
 	}
 	// Of a ConfigMap it is the data.
 	cm := kube.ConfigMap("ns", "b")

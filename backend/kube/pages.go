@@ -11,7 +11,7 @@ import (
 const pageSize = 500
 
 // Pages calls each for the objects of ref's kind in all namespaces, a page at a time, so that a list of any length takes little
-// memory. selector chooses by labels; "" takes all. It tells whether this OpenShift has the kind. ref.Name is not looked at. each
+// memory. selector chooses by labels; "" takes all. It tells whether this OpenShift has the kind. ref.Name is not checked. each
 // may see an object twice: a list that grew too old in between is started again.
 func (c *Cluster) Pages(ctx context.Context, ref Ref, selector string, each func(object map[string]any)) (served bool, err error) {
 	next := ""

@@ -10,7 +10,7 @@ import (
 	"touchdown/backend/kube/kubetest"
 )
 
-// A list comes in pages, begins again when it grew too old in between, and a kind that is not served is no fault.
+// A list comes in pages, begins again when it grew too old in between, and a kind that is not served is not a fault.
 func TestPages(t *testing.T) {
 	a, c := kubetest.New(t)
 	var asked []string

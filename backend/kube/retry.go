@@ -171,7 +171,7 @@ func away(doing string, after time.Duration, err error) error {
 	p := &problem.Problem{
 		Code:    "CLU-AWAY",
 		Summary: message.F("The cluster's API did not answer for %s.", after.Round(time.Second)),
-		Fix:     message.T("Wait some minutes and retry; the API restarts automatically after a change of its certificates."),
+		Fix:     message.T("Wait a few minutes and retry; the API restarts automatically after a change of its certificates."),
 		Err:     err,
 	}
 	var unknown x509.UnknownAuthorityError

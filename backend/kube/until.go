@@ -24,7 +24,7 @@ type Wait struct {
 }
 
 // Until looks every Pace.Poll until look says done, and tells the progress that look returns. An error of look ends it;
-// look calls the API through Do, so an API that is away is no error.
+// look calls the API through Do, so an API that is away is not an error.
 func (c *Cluster) Until(ctx context.Context, w Wait, look func(context.Context) (p Progress, done bool, err error)) error {
 	start := time.Now()
 	for {

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 )
 
 // The node's own kubeconfigs below /etc/kubernetes/static-pod-resources, the same in OpenShift 4.14 to 4.21
@@ -34,7 +35,7 @@ const (
 const (
 	revisionFolder = "kube-apiserver-pod-"
 	syncerConfig   = "configmaps/kube-apiserver-cert-syncer-kubeconfig/kubeconfig"
-	podsView       = "/etc/kubernetes/static-pod-resources/"
+	podsView       = rhcos.Resources + "/"
 )
 
 // way is one way into the cluster: where its credentials lie.

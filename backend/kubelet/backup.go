@@ -13,6 +13,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 )
 
@@ -27,7 +28,9 @@ const (
 	Torn = "ETC-RENT"
 
 	hostname = "/etc/hostname"
-	database = "/var/lib/etcd/member"
+	// kubeconfig is kubelet's own.
+	kubeconfig = "/var/lib/kubelet/kubeconfig"
+	database   = "/var/lib/etcd/member"
 	// outdated is added to the name of a backup that is being removed, so that half of one never counts.
 	outdated = ".old"
 	// spare is left on the disk beside a backup, in bytes: the cluster starts in it.
@@ -42,7 +45,7 @@ const (
 // As for the rest, the Machine Config Daemon believes its file on the disk more than the Node (pkg/daemon/daemon.go of the
 // machine-config-operator, release-4.14 to release-4.21).
 var whole = []string{
-	database, "/etc/kubernetes/manifests", "/etc/kubernetes/static-pod-resources", "/var/lib/kubelet/pki", "/var/lib/kubelet/kubeconfig",
+	database, rhcos.Manifests, rhcos.Resources, rhcos.KubeletPKI, kubeconfig,
 	revision,
 }
 

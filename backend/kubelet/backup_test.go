@@ -214,7 +214,7 @@ func TestDropThroughCuts(t *testing.T) {
 	}
 }
 
-// TestHalfABackup is never put back, and takes nothing away: a part that is missing in it is no part to remove.
+// TestHalfABackup is never put back, and takes nothing away: a part that is missing in it is not part to remove.
 func TestHalfABackup(t *testing.T) {
 	for _, part := range []string{"/var/lib/etcd/member", "/etc/kubernetes/manifests", "/etc/kubernetes/static-pod-resources", "/var/lib/kubelet/pki", "/var/lib/kubelet/kubeconfig"} {
 		d := newDisk(t)
@@ -270,7 +270,7 @@ func TestBackupOfAnotherNode(t *testing.T) {
 		t.Error("after the node was renamed its backup can be put back")
 	}
 	d.File("/etc/hostname", "sno-042\n")
-	for range 2 { // and nothing to keep is no error
+	for range 2 { // and nothing to keep is not an error
 		if err := kubelet.Keep(t.Context(), d.Machine); err != nil || kubelet.Restorable(d.Machine) || !d.Exists(kubelet.Kept) {
 			t.Errorf("in use: %v", err)
 		}

@@ -30,7 +30,7 @@ const mostSaid = 256 << 10
 func Damage(m *host.Machine) error {
 	said, err := host.ReadTail(m, newest(m), mostSaid)
 	if err != nil {
-		return nil //nolint:nilerr // a log that does not tell is no damage
+		return nil //nolint:nilerr // a log that does not tell is not damage
 	}
 	torn := ""
 	for text := range written(string(said)) {

@@ -11,18 +11,19 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 )
 
 // identity is what the kubelet keeps that says under which name it is known. The recipe of OpenShift's CI empties the whole
 // folder but for config.json; what belongs to pods goes with the pods anyway, when the kubelet finds that it knows none of them.
 var identity = []string{
-	"/var/lib/kubelet/pki/kubelet-*", "/var/lib/kubelet/kubeconfig", "/var/lib/kubelet/cpu_manager_state", "/var/lib/kubelet/memory_manager_state",
+	rhcos.KubeletPKI + "/kubelet-*", kubeconfig, "/var/lib/kubelet/cpu_manager_state", "/var/lib/kubelet/memory_manager_state",
 }
 
 // StaticName is the name that the machine has over reboots.
 func StaticName(m *host.Machine) (string, error) {
-	b, err := m.ReadFile("/etc/hostname")
+	b, err := m.ReadFile(hostname)
 	if errors.Is(err, fs.ErrNotExist) {
 		return m.Hostname()
 	}

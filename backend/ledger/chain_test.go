@@ -47,7 +47,7 @@ func loose(line string) string {
 }
 
 // TestTheChainHolds: each line has the SHA-256 of those before it, which sha256sum finds too; line ends of other systems, empty
-// lines and a torn last line are no change.
+// lines and a torn last line are not a change.
 func TestTheChainHolds(t *testing.T) {
 	file, lines := chained(t)
 	sum := sha256.Sum256([]byte(strings.Join(lines[:3], "")))

@@ -56,7 +56,7 @@ func (c Clash) Text() message.Text {
 	return message.F("SN %s, sealed on %s: %s", serial, c.Other.Sealed.UTC().Format(time.DateOnly), what)
 }
 
-// unit tells whether both lines are of one machine: a node that is sealed again is no copy of itself. Ports can move, and some have
+// unit tells whether both lines are of one machine: a node that is sealed again is not a copy of itself. Ports can move, and some have
 // the same address in all machines of a kind, so two serial numbers tell more than they do.
 func (e Entry) unit(o Entry) bool {
 	if e.Serial != "" && o.Serial != "" && e.Serial != o.Serial {

@@ -30,7 +30,7 @@ func code(err error) string {
 	return problem.From(err).Code
 }
 
-// TestCopiesAreFound: one thing in common with another machine is enough; the machine itself, sealed again, is no copy.
+// TestCopiesAreFound: one thing in common with another machine is enough; the machine itself, sealed again, is not a copy.
 func TestCopiesAreFound(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ledger.jsonl")
 	prepare(t, file)

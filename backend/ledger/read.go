@@ -48,7 +48,7 @@ func scan(path string, each visit) (reading, error) {
 func read(f *os.File, each visit) (is reading, err error) {
 	info, err := f.Stat()
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxLedger) {
-		err = errors.New("it is no regular file of at most 4 GiB")
+		err = errors.New("it is not a regular file of at most 4 GiB")
 	}
 	if err != nil {
 		return is, err
@@ -81,7 +81,7 @@ func read(f *os.File, each visit) (is reading, err error) {
 func (is *reading) take(n int, line []byte, each visit) error {
 	var e Entry
 	if err := json.Unmarshal(line, &e); err != nil {
-		return errors.New("it is no JSON object of a ledger")
+		return errors.New("it is not JSON object of a ledger")
 	}
 	if e.Format < 1 || e.Format > format {
 		return fmt.Errorf("this release does not know format %d", e.Format)
@@ -98,7 +98,7 @@ func (is *reading) take(n int, line []byte, each visit) error {
 	return nil
 }
 
-// digest is the SHA-256 of the entries so far, each with its line end. Empty lines and the line ends of other systems are no change.
+// digest is the SHA-256 of the entries so far, each with its line end. Empty lines and the line ends of other systems are not a change.
 func (is *reading) digest() string { return hex.EncodeToString(is.sum.Sum(nil)) }
 
 // ours is how each line of this format begins.

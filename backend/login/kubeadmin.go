@@ -124,7 +124,7 @@ func Replace(ctx context.Context, c *kube.Cluster, hash string, save kube.Save) 
 }
 
 // Restore undoes a change of the login that original was saved before. Where the cluster's owner has removed the object there is
-// nothing to put back, which is no error.
+// nothing to put back, which is not an error.
 func Restore(ctx context.Context, c *kube.Cluster, original []byte) (changed, removed bool, err error) {
 	ref, err := kube.SavedRef(original)
 	if err != nil {

@@ -253,7 +253,7 @@ func TestTheOldSignerStaysUntilTheNewIsAccepted(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	go func() { <-asked; stop() }()
 	if _, err := NewKubeconfig(ctx, c, wants("example.com"), nothing); err == nil {
-		t.Error("what is refused is no error")
+		t.Error("what is refused is not an error")
 	}
 	if now := api.Get(adminsPath, "data", "ca-bundle.crt"); !strings.Contains(now, old) || strings.Count(now, "BEGIN CERTIFICATE") != 2 {
 		t.Errorf("the signers are %s", now)

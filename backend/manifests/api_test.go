@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestRefusals: what no repeat cures, and what is no judgement, in the words of the API server.
+// TestRefusals: what no repeat cures, and what is not a judgement, in the words of the API server.
 func TestRefusals(t *testing.T) {
 	held409 := apierrors.NewApplyConflict([]metav1.StatusCause{
 		{Type: metav1.CauseTypeFieldManagerConflict, Field: ".data.a", Message: `conflict with "helm"`}, {Type: "Other", Field: ".x"},
@@ -31,7 +31,7 @@ func TestRefusals(t *testing.T) {
 		{apierrors.NewBadRequest("no"), false, false},
 		{nil, false, false},
 	} {
-		if malformed(c.err) != c.malformed || mute(c.err) != c.mute || c.err != held409 && held(c.err) != nil {
+		if malformed(c.err) != c.malformed || mute(c.err) != c.mute || !errors.Is(c.err, held409) && held(c.err) != nil {
 			t.Errorf("%v: malformed %v, mute %v, held %v", c.err, malformed(c.err), mute(c.err), held(c.err))
 		}
 	}

@@ -75,7 +75,7 @@ func (d disk) text() message.Text {
 	return message.F("%s, serial number %s, %s", model, serial, size)
 }
 
-// refuseFixed refuses a disk that is no stick.
+// refuseFixed refuses a disk that is not a stick.
 func (d disk) refuseFixed(path string) error {
 	if d.loose {
 		return nil

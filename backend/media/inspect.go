@@ -229,7 +229,7 @@ func understand(out []byte, want wants) (content *volume.Content, bytes int64, e
 
 // implausible is the problem of an answer that the reading process has no reason to give.
 func implausible(err error) error {
-	return &problem.Problem{Code: "MED-HALT", Summary: message.T("The volume's reader gave an answer that it cannot have found."), Fix: message.T("Do not use the volume, and tell your security contact."), Err: err}
+	return &problem.Problem{Code: "MED-HALT", Summary: message.T("The volume's reader returned what no such volume can contain."), Fix: message.T("Do not use the volume, and tell your security contact."), Err: err}
 }
 
 // strict reads a confined process's answer, without keys that it has no reason to write.

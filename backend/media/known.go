@@ -28,7 +28,7 @@ const (
 // chosenFile has the keys that the bench line was told, for the bake, which comes after a reboot.
 const chosenFile = layout.FactoryState + "/media.pub"
 
-// usedText is the list of what was used. Its first line has their number, so that a list that lost some is no list.
+// usedText is the list of what was used. Its first line has their number, so that a list that lost some is not a list.
 func usedText(ids []string) []byte {
 	return []byte(strings.Join(append([]string{fmt.Sprintf("# site media that this node has used: %d", len(ids))}, ids...), "\n") + "\n")
 }
@@ -189,7 +189,7 @@ func (k Known) Trust(baked bool) (*envelope.Trust, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &problem.Problem{
 			Code: "MED-UKEY", Summary: message.T("This node trusts no key that signs media."),
-			Fix: message.T("Enter the answers at the console. The factory lays the key with touchdown factory --media-key."), Err: err,
+			Fix: message.T("Enter the answers at the console. The factory adds the key with touchdown factory --media-key."), Err: err,
 		}
 	}
 	if err != nil {

@@ -48,7 +48,7 @@ func TestLay(t *testing.T) {
 		t.Errorf("the node has another key: %q, %v", again, err)
 	}
 	if changed, err := known.Lay([]byte("no key")); err == nil || changed {
-		t.Errorf("what is no key was taken: %t, %v", changed, err)
+		t.Errorf("what is not a key was taken: %t, %v", changed, err)
 	}
 	files, err := filepath.Glob(m.Path(layout.Media + "/*"))
 	if err != nil || len(files) != 4 {

@@ -170,7 +170,7 @@ func (k Known) add(ctx context.Context, f *Medium, files []volume.File, l Leavin
 	return left, overwrite(ctx, k, device, f.signed, files, l, left)
 }
 
-// mayWrite refuses an open device that is no disk that can be pulled out: its name may be that of another one since it was read. In
+// mayWrite refuses an open device that is not a disk that can be pulled out: its name may be that of another one since it was read. In
 // tests, whose machine is a folder, devices are regular files.
 func (k Known) mayWrite(device *os.File) error {
 	var st unix.Stat_t

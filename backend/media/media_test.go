@@ -186,7 +186,7 @@ func TestWriteToADevice(t *testing.T) {
 	}
 	both := Allow{Content: true, FixedDisk: true}
 	if err := WriteTo(device, i, Allow{Content: true}); problem.From(err).Code != "MED-HARD" {
-		t.Errorf("a disk that is no stick was written to: %v", err)
+		t.Errorf("a disk that is not a stick was written to: %v", err)
 	}
 	if err := WriteTo(device, i, Allow{FixedDisk: true}); err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package media
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -105,7 +106,10 @@ func inUse(path string) error {
 	if err == nil {
 		err = device.Close()
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("opening %s alone: %w", path, err)
+	}
+	return nil
 }
 
 func several(found []*Medium) error {

@@ -29,7 +29,7 @@ type Medium struct {
 	Signer  string           // id of the key that signed it; "" when it is refused
 	Refused *problem.Problem // why the node does not use it; nil for one that it may use
 
-	baked    bool               // it is no volume: the factory put it into the node
+	baked    bool               // it is not a volume: the factory put it into the node
 	disk     string             // that it is, or is a part of: "sdb"
 	twin     bool               // another disk has the same
 	path     string             // of its device
@@ -53,7 +53,7 @@ func (f *Medium) ID() string { return f.id }
 // Unattended tells whether it asks to start with nobody there (steps/unattended).
 func (f *Medium) Unattended() bool { return f.document != nil && f.document.Unattended }
 
-// Baked tells whether it is no volume: the factory put it into the node.
+// Baked tells whether it is not a volume: the factory put it into the node.
 func (f *Medium) Baked() bool { return f.baked }
 
 // foreign is the problem of a volume with exFAT, of which a person may think that it is read.
@@ -265,7 +265,7 @@ func (w *Watcher) readAll(ctx context.Context, all []device) (found []*Medium) {
 	return found
 }
 
-// notOurs are the problems of what is no site medium: an empty drive, a stick with something else on it. Nobody is told of them.
+// notOurs are the problems of what is not a site medium: an empty drive, a stick with something else on it. Nobody is told of them.
 var notOurs = []string{"MED-BLNK", "MED-DEAD", "MED-KND"}
 
 // read reads a device within a time, and tells how many bytes of it; nil where it holds nothing for a node. What was read stays in

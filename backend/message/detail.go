@@ -26,7 +26,7 @@ func Detail(err error) Text {
 	if err == nil {
 		return Text{}
 	}
-	if is, ok := err.(interface{ Message() Text }); ok { //nolint:errorlint // what wraps it says more than it does
+	if is, ok := err.(interface{ Message() Text }); ok { // what wraps it says more than it does
 		return is.Message()
 	}
 	return Verbatim(err.Error())

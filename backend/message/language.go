@@ -30,7 +30,7 @@ func NewLanguage(tag string, catalogue map[string]string) (*Language, error) {
 	return &Language{printer: xmessage.NewPrinter(t, xmessage.Catalog(b))}, nil
 }
 
-// whole is a whole number as every language writes it. A port or a number of seconds is no amount: 6443 has no separator in any, and
+// whole is a whole number as every language writes it. A port or a number of seconds is not an amount: 6443 has no separator in any, and
 // a byte is written in hexadecimal.
 type whole int64
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Text is a message: an English sentence that is its own id, with arguments. The zero value is no text. Texts can be compared.
+// Text is a message: an English sentence that is its own id, with arguments. The zero value is not text. Texts can be compared.
 type Text struct {
 	english string
 	id      string // the English format; "" is data, which no language changes: a name, an address, an answer

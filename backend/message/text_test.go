@@ -9,15 +9,15 @@ import (
 )
 
 var german = map[string]string{
-	"%d of %d operators are well":     "%d von %d Operatoren sind gesund",
-	"Port %d does not answer at %s.":  "An %[2]s antwortet Port %[1]d nicht.",
-	"the disk is full":                "die Platte ist voll",
-	"Stopped: %s.":                    "Angehalten: %s.",
-	"It took %.1f seconds.":           "Es dauerte %.1f Sekunden.",
-	"100 %% sure":                     "100 %% sicher",
-	"%d image":                        "%d Abbild",
-	"a byte that is no text (0x%02x)": "ein Byte, das kein Text ist (0x%02x)",
-	"%d images":                       "%d Abbilder",
+	"%d of %d operators are well":      "%d von %d Operatoren sind gesund",
+	"Port %d does not answer at %s.":   "An %[2]s antwortet Port %[1]d nicht.",
+	"the disk is full":                 "die Platte ist voll",
+	"Stopped: %s.":                     "Angehalten: %s.",
+	"It took %.1f seconds.":            "Es dauerte %.1f Sekunden.",
+	"100 %% sure":                      "100 %% sicher",
+	"%d image":                         "%d Abbild",
+	"a byte that is not text (0x%02x)": "ein Byte, das kein Text ist (0x%02x)",
+	"%d images":                        "%d Abbilder",
 }
 
 func speak(t *testing.T) *Language {
@@ -45,7 +45,7 @@ func TestLanguages(t *testing.T) {
 		{T("100 % sure"), "100 % sure", "100 % sicher"},
 		{N(1, "%d image", "%d images"), "1 image", "1 Abbild"},
 		{N(6443, "%d image", "%d images"), "6443 images", "6443 Abbilder"},
-		{F("a byte that is no text (0x%02x)", byte(7)), "a byte that is no text (0x07)", "ein Byte, das kein Text ist (0x07)"},
+		{F("a byte that is not text (0x%02x)", byte(7)), "a byte that is not text (0x07)", "ein Byte, das kein Text ist (0x07)"},
 		{Text{}, "", ""},
 	} {
 		if c.text.String() != c.english {
@@ -88,7 +88,7 @@ func TestMessagesCrossTheWire(t *testing.T) {
 		t.Fatal("cannot be read back")
 	}
 	if de := speak(t); de.Show(out.Inner.Text) != in.Inner.Text.String() {
-		t.Errorf("a text without its message is no data: %q", de.Show(out.Inner.Text))
+		t.Errorf("a text without its message is not data: %q", de.Show(out.Inner.Text))
 	}
 	Restore(&out, found)
 	if *out.Inner != *in.Inner || out.List[0] != in.List[0] || out.List[1] != in.List[1] || out.List[2] != in.List[2] {

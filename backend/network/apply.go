@@ -114,7 +114,7 @@ func (n *Network) Commit(ctx context.Context, p *Plan) error {
 			return fmt.Errorf("ending the trial of the network settings: %w", err)
 		}
 	}
-	if p, err = n.today(ctx, p); err != nil {
+	if p, err = n.refreshed(ctx, p); err != nil {
 		return err
 	}
 	if live, err := p.inForce(ctx, n.library); err != nil || live {
@@ -134,7 +134,7 @@ func (n *Network) Commit(ctx context.Context, p *Plan) error {
 func (n *Network) InForce(ctx context.Context, p *Plan) (bool, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	p, err := n.today(ctx, p)
+	p, err := n.refreshed(ctx, p)
 	if err != nil {
 		return false, err
 	}

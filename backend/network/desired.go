@@ -86,9 +86,9 @@ func unwritable(err error) error {
 	}
 }
 
-// today is p for a machine that got its br-ex since p was compiled: configure-ovs waits for an address, which a trial on the
+// refreshed is p for a machine that got its br-ex since p was compiled: configure-ovs waits for an address, which a trial on the
 // port below gives it, and then builds br-ex out of that port.
-func (n *Network) today(ctx context.Context, p *Plan) (*Plan, error) {
+func (n *Network) refreshed(ctx context.Context, p *Plan) (*Plan, error) {
 	now, err := n.Read(ctx)
 	if err != nil || now.Bridged == p.now.Bridged {
 		return p, err
@@ -130,7 +130,7 @@ func (p *Plan) quiet() *state {
 }
 
 // besides is what has to go for the new settings to be alone: released ports, a VLAN or bond that nobody needs, and the
-// default routes of before. nmstate adds routes to those that are there, so an old one would stay beside the new.
+// previous default routes. nmstate adds routes to those that are there, so an old one would stay beside the new.
 func (p *Plan) besides(d *state) *state {
 	b := p.quiet()
 	b.Routes = &routes{}

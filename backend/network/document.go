@@ -58,7 +58,7 @@ func parseDocument(text []byte) (document, error) {
 func (d document) view() (*state, error) {
 	s, err := parseState(d.json())
 	if err != nil {
-		return nil, errors.Unwrap(err) // a document is no state of the network yet
+		return nil, errors.Unwrap(err) // a document is not a state of the network yet
 	}
 	return s, nil
 }
@@ -71,7 +71,7 @@ func (d document) json() []byte {
 	return b
 }
 
-// list returns a list of maps in the document; what is no map is left out.
+// list returns a list of maps in the document; what is not a map is left out.
 func (d document) list(keys ...string) []map[string]any {
 	var at any = map[string]any(d)
 	for _, k := range keys {

@@ -9,11 +9,12 @@ import (
 	"github.com/google/uuid"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 )
 
 // Where NetworkManager keeps profiles: for good, and until the next boot.
 const (
-	keptDir   = "/etc/NetworkManager/system-connections"
+	keptDir   = rhcos.Profiles
 	memoryDir = "/run/NetworkManager/system-connections"
 )
 
@@ -140,7 +141,7 @@ func (n *Network) Persist(p *Plan) error {
 	}
 	for _, r := range rivals {
 		if err := kept.Remove(r); err != nil {
-			return fmt.Errorf("removing a profile of before: %w", err)
+			return fmt.Errorf("removing an earlier profile: %w", err)
 		}
 	}
 	return nil

@@ -42,7 +42,7 @@ type ear struct {
 	since time.Time // of listening with a carrier
 }
 
-// watch listens on ports that have a link. A port that cannot be listened to has no neighbours; that is no error.
+// watch listens on ports that have a link. A port that cannot be listened to has no neighbours; that is not an error.
 func (l *listener) watch(ports []Port) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -40,7 +40,7 @@ type profile struct {
 	Activating                      bool
 }
 
-// external is the flag of what is no profile but NetworkManager's own picture of a device that another program made: a bridge of pods,
+// external is the flag of what is not a profile but NetworkManager's own picture of a device that another program made: a bridge of pods,
 // loopback (NMSettingsConnectionFlags, since NetworkManager 1.26). To delete that takes the device down.
 const external = 0x8
 

@@ -121,8 +121,8 @@ func explain(doing string, err error, desired []byte) error {
 		p.Code, p.Summary = "NET-ARG", message.F("nmstate does not accept the network settings: %s.", f.text)
 		p.Fix = message.T("Correct the settings; if they were typed as a form, make a support bundle.")
 	case f.kind == "VerificationError":
-		p.Code, p.Summary = NotTaken, message.T("The network did not become as asked; the old settings are back.")
-		p.Fix = message.T("Check cable and port, then try again; where it differed is in the log.")
+		p.Code, p.Summary = NotTaken, message.T("The network did not take the settings; the old ones are back.")
+		p.Fix = message.T("Check cable and port, then try again; the log says what differed.")
 	case f.kind == "NotSupportedError" || f.kind == "NotImplementedError" || f.kind == "DependencyError":
 		p.Code, p.Summary = "NET-MSNG", message.T("This machine's NetworkManager cannot do what the settings ask for.")
 		p.Fix = message.T("Leave out what is special (VLAN, bond, MTU) and try again.")

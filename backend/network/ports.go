@@ -223,7 +223,7 @@ func (n *Network) Blink(ctx context.Context, port string, duration time.Duration
 	}
 	if errors.Is(err, unix.EBUSY) {
 		return &problem.Problem{
-			Code: "NET-LED", Summary: message.T("Someone else lets a LED of this machine blink."), Fix: message.T("Try again in a moment."), Err: err,
+			Code: "NET-LED", Summary: message.T("Someone else is making an LED of this machine blink."), Fix: message.T("Try again in a moment."), Err: err,
 		}
 	}
 	if err != nil {

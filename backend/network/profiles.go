@@ -110,7 +110,7 @@ func (d profiles) rivals(p *Plan) ([]string, error) {
 	return found, nil
 }
 
-// putFileBack gives a profile its content of before. It tells whether that was another one.
+// putFileBack gives a profile its previous content. It tells whether that was another one.
 func putFileBack(folder host.Folder, f saved) (changed bool, err error) {
 	name := path.Base(f.Path)
 	if now, err := folder.ReadFile(name); err == nil && string(now) == string(f.Data) {

@@ -105,7 +105,7 @@ func (b puttingBack) running(ctx context.Context) error {
 			return err
 		}
 	}
-	// Another boot has made other profiles, or those of before do not come up: the old state is built out of them.
+	// Another boot has made other profiles, or the previous ones do not come up: the old state is built out of them.
 	now, err := b.library.show(ctx, true)
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (o *originals) desired(now *Current) []byte {
 
 // bridge sees to it that br-ex comes up all the way where it was up: after a roll-back it can have its lease and hang in its
 // activation for ever, without the internal address that the dispatcher gives it at the end. A br-ex that stays down for
-// want of a cable or a lease is no failure of putting back: the settings are the old ones.
+// want of a cable or a lease is not a failure of putting back: the settings are the old ones.
 func (b puttingBack) bridge(ctx context.Context) error {
 	boot, err := b.host.BootID()
 	if err != nil {
@@ -204,7 +204,7 @@ func (b puttingBack) memory(ctx context.Context) error {
 	return b.startAgain(ctx, again)
 }
 
-// startAgain activates profiles of before that changed or do not run, those at the bottom first. Ports of a bridge or bond
+// startAgain activates previous profiles that changed or do not run, those at the bottom first. Ports of a bridge or bond
 // pull up what is above them.
 func (b puttingBack) startAgain(ctx context.Context, changed map[string]bool) error {
 	profiles, err := b.manager.profiles(ctx)

@@ -109,7 +109,7 @@ func (n *Network) Await(ctx context.Context, p *Plan, timeout time.Duration) (ca
 			return false, err
 		}
 		if (live.find(Bridge, "ovs-interface") != nil) != p.now.Bridged {
-			if p, err = n.today(ctx, p); err != nil {
+			if p, err = n.refreshed(ctx, p); err != nil {
 				return false, err
 			}
 		}

@@ -46,7 +46,7 @@ func (w Want) files(ctx context.Context, c Reader) ([]Change, error) {
 		if owner > f.config() {
 			return nil, &problem.Problem{
 				Code:    "NCF-FRGN",
-				Summary: message.F("The cluster's MachineConfig %s lays %s and wins over any other.", owner, f.Path),
+				Summary: message.F("The cluster's MachineConfig %s writes %s and wins over any other.", owner, f.Path),
 				Fix:     message.T("Put the site's value into that MachineConfig, and leave it out of the site config."),
 			}
 		}

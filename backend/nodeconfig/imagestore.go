@@ -49,7 +49,7 @@ func (w Want) imageStore(ctx context.Context, c Reader) ([]Change, error) {
 	case owner > storeConfig:
 		return nil, &problem.Problem{
 			Code:    "CST-HELD",
-			Summary: message.F("The cluster's MachineConfig %s lays %s and wins over any other.", owner, storageFile),
+			Summary: message.F("The cluster's MachineConfig %s writes %s and wins over any other.", owner, storageFile),
 			Fix:     message.F("Add %s to additionalimagestores in that MachineConfig.", w.ImageStore),
 		}
 	case owner == "":
@@ -110,7 +110,7 @@ func unreadable(err error) error {
 }
 
 // AddStore adds an additional image store to a storage.conf. Every other line stays unchanged; the file comes back as it was
-// when it names the store already. A file that is no TOML is a Problem with the line (CST-TML).
+// when it names the store already. A file that is not TOML is a Problem with the line (CST-TML).
 func AddStore(conf, path string) (string, error) {
 	before, err := stores(conf)
 	if err != nil {

@@ -9,17 +9,18 @@ import (
 
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/message"
 )
 
 // Files of the node that the Machine Config Operator makes of the cluster's objects.
 const (
-	chronyFile     = "/etc/chrony.conf"
-	registriesFile = "/etc/containers/registries.conf"
-	proxyFile      = "/etc/mco/proxy.env"
+	chronyFile     = rhcos.Chrony
+	registriesFile = rhcos.Registries
+	proxyFile      = rhcos.Proxy
 	anchorFile     = "/etc/pki/ca-trust/source/anchors/openshift-config-user-ca-bundle.crt"
-	pullSecretFile = "/var/lib/kubelet/config.json"
-	storageFile    = "/etc/containers/storage.conf"
+	pullSecretFile = rhcos.PullSecret
+	storageFile    = rhcos.Storage
 )
 
 // Mirror says where the images of a source are pulled from.

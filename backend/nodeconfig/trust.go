@@ -42,7 +42,7 @@ func (w Want) registryCAs(ctx context.Context, c Reader) ([]Change, error) {
 		}
 		hosts = append(hosts, strings.ReplaceAll(caKey(ca), "..", ":"))
 	}
-	// It is no part of the rendered configuration: the operator's daemon lays the files beside it.
+	// It is not part of the rendered configuration: the operator's daemon lays the files beside it.
 	ch := Change{What: message.T("Authorities of registries"), New: message.F("added for %s", strings.Join(hosts, ", "))}
 	objects := []object{{
 		Change: ch, ref: kube.ConfigMap(configNamespace, cm), kind: kube.New{Kind: "ConfigMap"},
@@ -67,7 +67,7 @@ func (w Want) registryCAs(ctx context.Context, c Reader) ([]Change, error) {
 	return compared(ctx, c, objects...)
 }
 
-// caKey is how the ConfigMap names a registry: a colon is no part of a key.
+// caKey is how the ConfigMap names a registry: a colon is not part of a key.
 func caKey(ca RegistryCA) string {
 	if ca.Port == 0 {
 		return ca.Host

@@ -212,7 +212,7 @@ func TestWhoHoldsConnections(t *testing.T) {
 	})
 }
 
-// TestWhoDoesNotRead: loses the connection and ends nothing; what was sent is no whole file.
+// TestWhoDoesNotRead: loses the connection and ends nothing; what was sent is not a whole file.
 func TestWhoDoesNotRead(t *testing.T) {
 	l := usual
 	l.stall, l.arrive = 300*time.Millisecond, 300*time.Millisecond
@@ -232,7 +232,7 @@ func TestWhoDoesNotRead(t *testing.T) {
 	})
 }
 
-// TestWhoLeavesEarly: half a file that was acknowledged is no whole one, and neither is one whose end is not.
+// TestWhoLeavesEarly: half a file that was acknowledged is not a whole one, and neither is one whose end is not.
 func TestWhoLeavesEarly(t *testing.T) {
 	f := offered(t, file(8<<20), usual, Life)
 	base, code, _ := strings.Cut(strings.TrimPrefix(f.View().URLs[0], "http://"), "/")

@@ -100,7 +100,7 @@ func (f *Offer) send(conn net.Conn, fetch *Fetch, data []byte) error {
 	head := "HTTP/1.1 200 OK\r\nContent-Type: application/gzip\r\nContent-Length: %d\r\nContent-Disposition: attachment; filename=%q\r\n" +
 		"X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n"
 	if _, err := fmt.Fprintf(conn, head, len(data), f.o.Name); err != nil {
-		return err
+		return fmt.Errorf("sending the head of the answer: %w", err)
 	}
 	for len(data) > 0 {
 		_ = conn.SetDeadline(time.Now().Add(f.limits.stall))
@@ -229,5 +229,8 @@ func (c *counted) unsent() (left int, err error) {
 	if failed := raw.Control(func(fd uintptr) { left, err = unix.IoctlGetInt(int(fd), unix.SIOCOUTQ) }); failed != nil {
 		return 0, fmt.Errorf("looking at the connection: %w", failed)
 	}
-	return left, err
+	if err != nil {
+		return 0, fmt.Errorf("looking at the connection: %w", err)
+	}
+	return left, nil
 }

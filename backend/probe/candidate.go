@@ -37,7 +37,7 @@ func (f *family) dhcpCheck() check.Check {
 }
 
 func (f *family) routerCheck() check.Check {
-	return check.Check{ID: f.id("net-router"), Title: message.T("Address by a router (IPv6)"), Expected: message.T("a router that tells the network's prefix")}
+	return check.Check{ID: f.id("net-router"), Title: message.T("Address by a router (IPv6)"), Expected: message.T("a router that announces the network's prefix")}
 }
 
 // take judges the offers and goes on with the first one.
@@ -165,7 +165,7 @@ func (r *run) takeRouter(f *family, heard []advertised) {
 	switch {
 	case f.address.IsValid():
 		c.Status = check.Pass
-		c.Observed = message.F("The router %s tells the network %s; tried out with %s.", f.offer.From, f.address.Masked(), f.address.Addr())
+		c.Observed = message.F("The router %s announces the network %s; tried out with %s.", f.offer.From, f.address.Masked(), f.address.Addr())
 	case len(heard) > 0:
 		c.Status, c.Observed = check.Fail, message.T("A router answers, but it offers no addresses to take.")
 		c.Fix = message.T("Choose DHCP for IPv6, or type the address.")

@@ -203,7 +203,7 @@ func question53(name string, kind dnsmessage.Type) (id uint16, packed []byte, er
 	return id, packed, nil
 }
 
-// read takes what a server sent; false when it is no answer to this question.
+// read takes what a server sent; false when it is not an answer to this question.
 func (a *answer) read(b []byte, id uint16) bool {
 	var p dnsmessage.Parser
 	h, err := p.Start(b)

@@ -84,7 +84,7 @@ func (d *resolver) judgeUseless(s *server) check.Check {
 	case slices.ContainsFunc(s.answers, func(a answer) bool { return closedPort(a.err) }):
 		c.Observed = message.F("There is a machine at %s, but it is not a DNS server.", s.address)
 	case d.neighbourMissing(s.address):
-		c.Observed = message.F("Nobody on this network has the address %s.", s.address)
+		c.Observed = message.F("No machine on this network has the address %s.", s.address)
 		c.Fix = message.T("Check the DNS server's address and the prefix length.")
 	default:
 		c.Observed = message.F("The DNS server %s does not answer%s.", s.address, d.behind(s.address))

@@ -104,7 +104,7 @@ func (r *run) duplicate(ctx context.Context, f *family) error {
 	}
 	c := check.Check{
 		ID: f.id("net-duplicate"), Title: f.title(message.T("Address is free")), Status: check.Pass,
-		Observed: message.F("Nobody else on this network has %s.", a), Expected: message.T("no other machine with this address"),
+		Observed: message.F("No other machine on this network has %s.", a), Expected: message.T("no other machine with this address"),
 		Evidence: []message.Text{message.F("asked %d times who has %s: %d answers", askTimes, a, len(others))},
 	}
 	for _, mac := range others {

@@ -82,7 +82,7 @@ var faults = []fault{
 	},
 	{
 		name: "one DNS server of two silent", typo: func(_ *host, t *probe.Target) { t.DNS = append(t.DNS, nobody("198.51.100.77")) }, kept: true,
-		want: []string{"net-dns-1 pass", "net-dns-2 warn Nobody on this network has the address 198.51.100.77", "net-registry pass"},
+		want: []string{"net-dns-1 pass", "net-dns-2 warn No machine on this network has the address 198.51.100.77", "net-registry pass"},
 	},
 	{
 		name: "no DNS server there", typo: func(h *host, t *probe.Target) { t.DNS = h.net.NTP4 },
@@ -105,7 +105,7 @@ var faults = []fault{
 			t.IPv4.Address = netip.PrefixFrom(h.net.Node4, 8)
 			t.DNS = []netip.Addr{nobody("198.51.101.53")}
 		},
-		want: []string{"net-gateway pass", "net-dns-1 fail Nobody on this network"},
+		want: []string{"net-gateway pass", "net-dns-1 fail No machine on this network"},
 	},
 	{
 		name: "address of another network", typo: func(_ *host, t *probe.Target) {

@@ -37,7 +37,7 @@ func FuzzFrames(f *testing.F) {
 	dhcp := udpBroadcast(mac, offer.ToBytes())
 	dhcp[header.EthernetMinimumSize+header.IPv4MinimumSize+3] = dhcpClient
 	if o, ok := readOffer(whole(dhcp), id); !ok || o.Address.Addr() != b4 {
-		f.Fatalf("the seed is no offer: %+v", o)
+		f.Fatalf("the seed is not an offer: %+v", o)
 	}
 	for _, seed := range [][]byte{arp.frame, ns.frame, ra, dhcp, echoFrame(mac, mac, a4, b4, 1, 100), echoFrame(mac, mac, a6, b6, 1, 100)} {
 		f.Add(seed)

@@ -67,7 +67,7 @@ func (r *run) judgePorts(c *check.Check, usable int, without, off, missing []str
 		c.Status = check.Warn
 		return message.Text{}
 	case len(off) > 0 && len(without) == 0 && len(missing) == 0 && !r.live:
-		c.Status, c.Fix = check.Warn, message.T("Nothing to do: it is looked at again when the settings are applied.")
+		c.Status, c.Fix = check.Warn, message.T("Nothing to do: it is checked again when the settings are applied.")
 		return message.T("the port is switched off in the system")
 	}
 	c.Status = check.Fail

@@ -26,7 +26,7 @@ const (
 // question is what is sent, and how an answer to it is known.
 type question struct {
 	frame  []byte
-	answer func(frame) net.HardwareAddr // who answers; nil when this is no answer
+	answer func(frame) net.HardwareAddr // who answers; nil when this is not an answer
 	first  bool                         // the first answer ends the asking
 }
 

@@ -179,7 +179,7 @@ func (k *clocks) silentSource(s *source) message.Text {
 	case closedPort(s.err):
 		return message.F("There is a machine at %s, but it is not a time server.", s.address)
 	case k.neighbourMissing(s.address):
-		return message.F("Nobody on this network has the address %s.", s.address)
+		return message.F("No machine on this network has the address %s.", s.address)
 	}
 	return message.F("%s does not answer%s.", s.name, k.behind(s.address))
 }

@@ -171,7 +171,7 @@ func (r registry) judgeFailed(c *check.Check, h handshake) {
 	case closedPort(h.err):
 		c.Observed = message.F("The machine at %s refuses the connection: the %s does not run there, or it has another port.", h.address, who)
 	case r.neighbourMissing(h.address.Addr()):
-		c.Observed = message.F("Nobody on this network has the address %s of the %s.", h.address.Addr(), who)
+		c.Observed = message.F("No machine on this network has the address %s of the %s.", h.address.Addr(), who)
 	case h.stage == connecting && unreachableHost(h.err):
 		c.Observed = message.F("The network says that %s cannot be reached.", h.address.Addr())
 	case isUntrusted:

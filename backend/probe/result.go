@@ -8,7 +8,7 @@ import (
 	"touchdown/backend/check"
 )
 
-// result puts the checks in the order of the list below. What was not looked at, because something that it needs
+// result puts the checks in the order of the list below. What was not checked, because something that it needs
 // is missing, is told as skipped with the reason: a list in which rows are missing looks better than it is.
 func (r *run) result(why message.Text) Result {
 	var out Result

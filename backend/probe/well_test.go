@@ -171,7 +171,7 @@ func TestAPortThatABridgeHas(t *testing.T) {
 	h.shows("mtu 1500 flags 0x11043 promiscuous 0") // br-ex is up
 	before := h.probe(h.target())
 	before.good(t)
-	before.want(t, "net-duplicate pass Nobody else")
+	before.want(t, "net-duplicate pass No other machine")
 	h.set(func(netlink.Link) error {
 		bridge, err := netlink.LinkByName("br-ex")
 		if err != nil {

@@ -19,12 +19,13 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 )
 
 const (
 	dataKey = ".dockerconfigjson"
-	onDisk  = "/var/lib/kubelet/config.json" // what the Machine Config Operator makes of the secret
+	onDisk  = rhcos.PullSecret // what the Machine Config Operator makes of the secret
 )
 
 func ref() kube.Ref { return kube.Secret("openshift-config", "pull-secret") }

@@ -39,7 +39,7 @@ func (c Change) String() string {
 }
 
 // Diff tells what changed from one report to another: first what became worse, then other verdicts, then values. When and how long
-// is no difference.
+// is not a difference.
 func Diff(from, to *Document) []Change {
 	changes := slices.Concat(checkChanges(from, to), valueChanges(from, to), certificateChanges(from, to))
 	for _, l := range []struct {

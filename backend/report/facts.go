@@ -100,7 +100,7 @@ func (f *Facts) certificates(ctx context.Context, c *kube.Cluster, at Where) {
 	} {
 		served, err := kube.Probe(ctx, want.address, want.name, x509.NewCertPool(), time.Now())
 		if err != nil {
-			f.Gaps = append(f.Gaps, "The certificate of "+want.name+" could not be looked at.")
+			f.Gaps = append(f.Gaps, "The certificate of "+want.name+" could not be checked.")
 			continue
 		}
 		leaf := served.Leaf()

@@ -53,7 +53,7 @@ func TestNamesForClients(t *testing.T) {
 
 // TestReportOfAnEarlierRelease: it has no file for clients, and is read all the same; one whose file is lost or changed is not.
 func TestReportOfAnEarlierRelease(t *testing.T) {
-	store := report.Store{Dir: t.TempDir()}
+	store := report.Folder{Dir: t.TempDir()}
 	if err := store.Save(report.New(job(), facts(), made)); err != nil {
 		t.Fatal(err)
 	}

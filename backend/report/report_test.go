@@ -50,7 +50,7 @@ func job() report.Job {
 					Observed: message.T("insights is degraded: Unable to report: unable to build request to connect to Insights server: Post \"https://console.redhat.com/api/ingress/v1/upload\": dial tcp: lookup console.redhat.com: no such host"),
 					Evidence: []message.Text{message.Data("insights is degraded")},
 				},
-				check.Check{ID: "hw-rtc", Title: message.T("Hardware clock"), Status: check.Skip, Observed: message.T("not looked at: no such file")}),
+				check.Check{ID: "hw-rtc", Title: message.T("Hardware clock"), Status: check.Skip, Observed: message.T("not checked: no such file")}),
 			step("hand-over", "Write the hand-over report", "", "", 0),
 		},
 		Problems: []string{"NET-GW: the gateway did not answer at first; the cable was in the wrong port."},
@@ -76,7 +76,7 @@ func facts() report.Facts {
 			Use: "API", Name: "api.edge1.example.org", Issuer: "loadbalancer-serving-signer", NotAfter: made.AddDate(10, 0, 0),
 			SHA256: "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0",
 		}},
-		Gaps: []string{"The certificate of console.example could not be looked at."},
+		Gaps: []string{"The certificate of console.example could not be checked."},
 	}
 }
 
@@ -170,7 +170,7 @@ func TestTextFitsEveryConsole(t *testing.T) {
 		}
 		for _, r := range line {
 			if r < ' ' || r > '~' {
-				t.Errorf("%q is no plain ASCII in %q", r, line)
+				t.Errorf("%q is not plain ASCII in %q", r, line)
 			}
 		}
 	}
@@ -202,7 +202,7 @@ func TestJSONHasSortedKeysAndComesBack(t *testing.T) {
 }
 
 func TestSaveAndOpen(t *testing.T) {
-	s := report.Store{Dir: t.TempDir()}
+	s := report.Folder{Dir: t.TempDir()}
 	if err := s.Save(report.New(job(), facts(), made)); err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func contents(t *testing.T, dir string) string {
 
 func TestFullDiskLeavesNothingBehind(t *testing.T) {
 	m := hosttest.New(t)
-	s := report.Store{Dir: "/var/lib/touchdown", Write: func(files ...host.File) error { return m.WriteFiles(files...) }}
+	s := report.Folder{Dir: "/var/lib/touchdown", Write: func(files ...host.File) error { return m.WriteFiles(files...) }}
 	for _, room := range []int{0, 100, 4000, 6100} {
 		m.Fill(room)
 		err := s.Save(report.New(job(), facts(), made))

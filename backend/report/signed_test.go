@@ -19,7 +19,7 @@ import (
 // TestSignedFileIsKept: it is written with the report, made good where it was damaged, and kept when another report follows.
 func TestSignedFileIsKept(t *testing.T) {
 	sign := func(raw []byte) ([]byte, error) { return append([]byte("signed: "), raw...), nil }
-	s := report.Store{Dir: t.TempDir(), Sign: sign}
+	s := report.Folder{Dir: t.TempDir(), Sign: sign}
 	read := func(name string) string {
 		data, _ := os.ReadFile(filepath.Join(s.Dir, name))
 		return string(data)
@@ -57,7 +57,7 @@ func TestSignedFileIsKept(t *testing.T) {
 
 // TestAnUnsignedReportHasNoEnvelopeOfAnother: the signed report of the last landing stays, but not in the place of this one's.
 func TestAnUnsignedReportHasNoEnvelopeOfAnother(t *testing.T) {
-	s := report.Store{Dir: t.TempDir(), Sign: func(raw []byte) ([]byte, error) { return append([]byte("signed: "), raw...), nil }}
+	s := report.Folder{Dir: t.TempDir(), Sign: func(raw []byte) ([]byte, error) { return append([]byte("signed: "), raw...), nil }}
 	if err := s.Save(report.New(job(), facts(), made)); err != nil {
 		t.Fatal(err)
 	}
@@ -213,9 +213,9 @@ func TestDiff(t *testing.T) {
 		lines = append(lines, change.String())
 	}
 	want := `Worse: the check hw-cpu of hardware (Processor threads (vCPU)) was pass: 16 threads on 8 cores, Xeon D` + "\u2011" + `2183IT, is now fail: 16 threads on 8 cores, Xeon D` + "\u2011" + `2183IT
-Gone: the check hw-rtc of health (Hardware clock): skip: not looked at: no such file
+Gone: the check hw-rtc of health (Hardware clock): skip: not checked: no such file
 Gone: a name server: 192.0.2.53
-Gone: a warning: The certificate of console.example could not be looked at.
+Gone: a warning: The certificate of console.example could not be checked.
 New: the check gateway of network (Gateway): pass
 New: a name server: 192.0.2.54
 Better: the check operators-optional of health (Services that need the Internet (ClusterOperators)) was warn: `

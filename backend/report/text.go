@@ -106,7 +106,7 @@ func tally(checks []Check) string {
 	for _, s := range []struct {
 		status check.Status
 		word   string
-	}{{check.Pass, "passed"}, {check.Warn, "warned"}, {check.Fail, "failed"}, {check.Skip, "not looked at"}, {check.Waived, "waived"}} {
+	}{{check.Pass, "passed"}, {check.Warn, "warned"}, {check.Fail, "failed"}, {check.Skip, "not checked"}, {check.Waived, "waived"}} {
 		if n := count[s.status]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, s.word))
 		}

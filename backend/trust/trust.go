@@ -14,14 +14,15 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 )
 
 // Where the node looks.
 const (
 	anchor     = "/etc/pki/ca-trust/source/anchors/touchdown-site.crt"
-	pullSecret = "/var/lib/kubelet/config.json"
-	registries = "/etc/docker/certs.d"
+	pullSecret = rhcos.PullSecret
+	registries = rhcos.RegistryCerts
 )
 
 // Registry is the authority of one registry.
@@ -49,7 +50,7 @@ type File struct {
 // Pending returns the files that differ from what is wanted.
 //
 // The Machine Config Operator's own files are held back: its daemon would find them changed when it starts and give the node up
-// (see host.Machine.Managed), and what the site needs comes through the cluster some minutes later. Pods of a baked node start
+// (see host.Machine.Managed), and what the site needs comes through the cluster a few minutes later. Pods of a baked node start
 // from images that are on its disk, so nothing has to be pulled before that. The anchor is a file of ours, which no MachineConfig
 // lays. The daemon lays registries' authorities beside its MachineConfigs, from the very same values. Whenever its ControllerConfig
 // changes it removes the folders of registries that the cluster does not name (openshift/machine-config-operator
@@ -63,7 +64,7 @@ func Pending(m *host.Machine, w Want) ([]File, error) {
 		}
 		f := File{Path: path, Content: content, Mode: mode}
 		if host.Managed(m, path) {
-			f.Held = message.T("the Machine Config Operator lays it; it comes with the node's configuration")
+			f.Held = message.T("the Machine Config Operator writes it; it comes with the node's configuration")
 		}
 		out = append(out, f)
 	}

@@ -116,7 +116,7 @@ func (k Keys) signer(folder string, sums, signature []byte) (string, error) {
 	if k.Releases == nil {
 		return "", &problem.Problem{
 			Code: "UPD-NKEY", Summary: message.T("This node trusts no key that signs releases."),
-			Fix: message.T("Give the public half of the key that signed the release: touchdown update FOLDER --key release.pub. The factory lays it with touchdown factory --release-key."),
+			Fix: message.T("Give the public half of the key that signed the release: touchdown update FOLDER --key release.pub. The factory adds it with touchdown factory --release-key."),
 		}
 	}
 	if id, ok := k.Releases.SignedFile(sums, signature); ok {
@@ -184,7 +184,7 @@ func versionOf(ctx context.Context, n Node, file string) (string, error) {
 	if err != nil {
 		return "", &problem.Problem{
 			Code: "UPD-STRT", Summary: message.T("The program does not start on this node. Nothing was changed."),
-			Fix: message.T("Look whether the release is for this processor (uname -m)."), Err: err,
+			Fix: message.T("Check whether the release is for this processor (uname -m)."), Err: err,
 		}
 	}
 	return strings.TrimSpace(said), nil

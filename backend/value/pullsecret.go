@@ -3,6 +3,8 @@ package value
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"strings"
 )
@@ -41,7 +43,7 @@ func ReadPullSecret(text []byte) (p PullSecret, ok bool) {
 func (p PullSecret) JSON() ([]byte, error) {
 	auths, err := json.Marshal(p.Auths)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("encoding the credentials: %w", err)
 	}
 	whole := maps.Clone(p.rest)
 	if whole == nil {
@@ -51,18 +53,24 @@ func (p PullSecret) JSON() ([]byte, error) {
 	return json.Marshal(whole)
 }
 
+// What may be wrong with an auth.
+var (
+	ErrNotBase64 = errors.New("an auth is not base64")
+	ErrNotAPair  = errors.New("an auth is not user:password")
+)
+
 // DecodeAuth reads the auth of a dockerconfigjson: base64 of user:password, with or without padding, as the kubelet and
 // containers/image take it (kubernetes, pkg/credentialprovider/config.go; containers/image, pkg/docker/config/config.go). Older
-// tools end the password with zero bytes. It returns what is wrong in words that hold nothing of the value, or "".
-func DecodeAuth(auth string) (user, password, wrong string) {
+// tools end the password with zero bytes. Its errors, ErrNotBase64 and ErrNotAPair, hold nothing of the value.
+func DecodeAuth(auth string) (user, password string, err error) {
 	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(auth, "="))
 	if err != nil {
-		return "", "", "an auth that is not base64"
+		return "", "", ErrNotBase64
 	}
 	user, password, _ = strings.Cut(string(plain), ":")
 	password = strings.TrimRight(password, "\x00")
 	if user == "" || password == "" {
-		return "", "", "an auth that is not user:password"
+		return "", "", ErrNotAPair
 	}
-	return user, password, ""
+	return user, password, nil
 }

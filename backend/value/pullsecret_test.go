@@ -2,7 +2,7 @@ package value
 
 import "testing"
 
-// TestReadPullSecret: what is read is written again whole, and what is no pull secret is refused without a word of it.
+// TestReadPullSecret: what is read is written again whole, and what is not a pull secret is refused without a word of it.
 func TestReadPullSecret(t *testing.T) {
 	for text, want := range map[string]string{
 		"": `{"auths":{}}`,

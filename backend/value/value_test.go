@@ -12,14 +12,14 @@ func TestDecodeAuth(t *testing.T) {
 		"": "", "a": "", "a:": "", ":word": "",
 	} {
 		for name, encoding := range map[string]*base64.Encoding{"padded": base64.StdEncoding, "not padded": base64.RawStdEncoding} {
-			_, password, wrong := DecodeAuth(encoding.EncodeToString([]byte(plain)))
-			if password != want || (wrong == "") != (want != "") {
-				t.Errorf("%q, %s: %q, %q", plain, name, password, wrong)
+			_, password, err := DecodeAuth(encoding.EncodeToString([]byte(plain)))
+			if password != want || (err == nil) != (want != "") {
+				t.Errorf("%q, %s: %q, %q", plain, name, password, err)
 			}
 		}
 	}
-	if _, _, wrong := DecodeAuth("%%secret%%"); wrong == "" || strings.Contains(wrong, "secret") {
-		t.Errorf("not base64: %q", wrong)
+	if _, _, err := DecodeAuth("%%secret%%"); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("not base64: %v", err)
 	}
 }
 

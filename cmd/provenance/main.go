@@ -99,7 +99,7 @@ func subjects(release fs.FS) (files []*intoto.ResourceDescriptor, err error) {
 		if err != nil {
 			return err
 		}
-		defer f.Close()
+		defer func() { _ = f.Close() }() // it was only read
 		sum := sha256.New()
 		if _, err := io.Copy(sum, f); err != nil {
 			return err

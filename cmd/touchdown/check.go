@@ -60,7 +60,7 @@ func checkCommand(c *common) *cobra.Command {
 		k := &checking{common: c, subject: s.subject}
 		cmd := &cobra.Command{
 			Use: s.subject, Short: s.short, Args: cobra.NoArgs, Example: "  " + s.example,
-			Long: s.long + "\n\nIt changes nothing. It ends with 0 when nothing failed (a warning is no failure), else with 1.",
+			Long: s.long + "\n\nIt changes nothing. It ends with 0 when nothing failed (a warning is not a failure), else with 1.",
 			RunE: func(cmd *cobra.Command, _ []string) error { return k.run(cmd) },
 		}
 		k.flags(cmd)
@@ -217,7 +217,7 @@ func imagesStatus(m *host.Machine) (images.Status, error) {
 // imageChecks is what is known of the image store, with the rehearsal and the move of images into it.
 func imageChecks(m *host.Machine, status images.Status) []check.Check {
 	checks := status.Checks()
-	if r, err := images.LoadRehearsal(m); err == nil && r.Phase == images.Over {
+	if r, err := images.LoadRehearsal(m); err == nil && r.Over() {
 		checks = append(checks, r.Check())
 	}
 	if d, err := images.LoadMoved(m); err == nil {
@@ -251,7 +251,7 @@ func (c *checked) count() {
 	}
 }
 
-// verdict is the exit code: a warning, and what could not be looked at, is no failure.
+// verdict is the exit code: a warning, and what could not be checked, is not a failure.
 func (c *checked) verdict() error {
 	if c.Counts[check.Fail] == 0 {
 		return nil

@@ -81,7 +81,7 @@ func TestCheckHardwareInThreeForms(t *testing.T) {
 	}
 }
 
-// TestCheckOfWhatCannotBeSeen: what cannot be looked at is skipped, which is no failure.
+// TestCheckOfWhatCannotBeSeen: what cannot be checked is skipped, which is not a failure.
 func TestCheckOfWhatCannotBeSeen(t *testing.T) {
 	if code, text, said := checkLine(t.Context(), t, t.TempDir(), "network"); code != exitOK || !strings.Contains(text, "not this machine's") {
 		t.Errorf("%d: %s%s", code, text, said)

@@ -212,7 +212,7 @@ func (n *node) landed() string {
 		line("console of %s: %v", domain, n.trusted("console-openshift-console.apps."+domain, "443"))
 	}
 	line("job %s", n.lives().State)
-	_, err := (report.Store{Dir: n.state()}).Open()
+	_, err := (report.Folder{Dir: n.state()}).Open()
 	line("report %v", err)
 	return out.String()
 }

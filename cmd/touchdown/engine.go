@@ -219,7 +219,7 @@ func openLog(path string) (*os.File, error) {
 	if err == nil {
 		return f, nil
 	}
-	_ = os.Rename(path, path+".unreadable") // something in its place that is no file
+	_ = os.Rename(path, path+".unreadable") // something in its place that is not a file
 	if f, err = openFile(path); err == nil {
 		return f, nil
 	}
@@ -238,7 +238,7 @@ func openFile(path string) (*os.File, error) {
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		f.Close()
-		return nil, fmt.Errorf("%s is no file", path)
+		return nil, fmt.Errorf("%s is not a file", path)
 	}
 	return f, nil
 }

@@ -15,6 +15,7 @@ import (
 	"touchdown/backend/hardware/order"
 	"touchdown/backend/host"
 	"touchdown/backend/kubelet"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/ledger"
 	"touchdown/backend/media"
 	"touchdown/steps/session"
@@ -128,7 +129,7 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	// Before the bake there is no unit that could keep an engine.
-	f.local = f.local || !machine.Exists("/etc/systemd/system/"+engineUnit)
+	f.local = f.local || !machine.Exists(rhcos.Units+"/"+engineUnit)
 	if f.unattended {
 		return f.apply(cmd, cfg, "the bench line")
 	}
@@ -242,7 +243,7 @@ func (f *factoryFlags) policy(cmd *cobra.Command) (*site.Config, error) {
 // open puts the node on the bench line, and lets the engine of an installed node load its list.
 func (f *factoryFlags) open(cmd *cobra.Command, machine *host.Machine) error {
 	opened, err := factory.OpenLine(machine, time.Now())
-	if err != nil || !opened || f.local || !machine.Exists("/etc/systemd/system/"+engineUnit) {
+	if err != nil || !opened || f.local || !machine.Exists(rhcos.Units+"/"+engineUnit) {
 		return err
 	}
 	if err := restart(cmd.Context(), machine, f.client()); err != nil {

@@ -32,7 +32,7 @@ func (n *node) begins(site string) *exec.Cmd {
 	return cmd
 }
 
-// fails waits for a failure, and checks that it is no dead end: it says what it was, what to do, and how to go on.
+// fails waits for a failure, and checks that it is not a dead end: it says what it was, what to do, and how to go on.
 func (n *node) fails(step string, says ...string) {
 	n.t.Helper()
 	s := n.ends()

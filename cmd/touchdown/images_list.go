@@ -3,13 +3,12 @@ package main
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/host"
 	"touchdown/backend/images"
-	"touchdown/backend/images/cri"
-	"touchdown/backend/images/wanted"
 	"touchdown/backend/kube"
 )
 
@@ -56,19 +55,19 @@ pinned, size, download, pullAlways, sources, findings (kind, status, text, fix))
 }
 
 // wanted makes the list of the node that the flags name. A cluster or CRI-O that is away is told in the result.
-func (c imageCommands) wanted(ctx context.Context, l listing) (*wanted.Result, error) {
+func (c imageCommands) wanted(ctx context.Context, l listing) (*images.Wanted, error) {
 	log := slog.New(slog.DiscardHandler)
 	m := host.Open(host.Options{Root: c.hooks.root, NoPower: true, Log: log})
-	runtime, err := cri.Open(m)
+	cluster, away := kube.Open(c.engine.kubeconfig, log)
+	if away != nil {
+		cluster = nil
+	} else if c.hooks.cluster != nil {
+		c.hooks.cluster(cluster)
+	}
+	here, err := images.Open(m, cluster, time.Now)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = runtime.Close() }()
-	place := wanted.Place{Host: m, Runtime: runtime}
-	if place.Kube, place.Away = kube.Open(c.engine.kubeconfig, log); place.Away != nil {
-		place.Kube = nil
-	} else if c.hooks.cluster != nil {
-		c.hooks.cluster(place.Kube)
-	}
-	return images.Wanted(ctx, place, l.payload, l.offline)
+	defer here.Close()
+	return here.Wanted(ctx, images.Listing{Payload: l.payload, Offline: l.offline, Away: away})
 }

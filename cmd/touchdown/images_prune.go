@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,10 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"touchdown/backend"
 	"touchdown/backend/images"
-	"touchdown/backend/images/cri"
-	"touchdown/backend/images/wanted"
 	"touchdown/backend/problem"
 )
 
@@ -34,7 +30,7 @@ someone else needs, and that are not of the cluster's release; it asks, and remo
 CRI-O's own store, where the next seeding would find them. A workload that is scaled to zero needs its image; a pod or job
 that has ended, and an old revision of a static pod, do not.
 
-The layers stay on the disk until the next boot that goes well: until then the images of before can come back. Where a
+The layers stay on the disk until the next boot that goes well: until then the removed images can come back. Where a
 source cannot be read (see ` + "`touchdown images list`" + `), nothing is removed.
 
 -o json prints one object: generation, images (id, names, named (who names it and does not run it), size), kept, layers
@@ -56,7 +52,7 @@ and bytes (of the layers that no image which stays has).`,
 func (c imageCommands) runPrune(cmd *cobra.Command, f pruning) error {
 	if !f.yes && !f.dry && terminal(cmd) == nil {
 		return usage(&problem.Problem{
-			Code: "CTR-ASK", Summary: message.T("Nobody can be asked here: this is no terminal."),
+			Code: "CTR-ASK", Summary: message.T("Nobody can be asked here: this is not a terminal."),
 			Fix: message.T("Look with --dry-run, then remove with --yes."),
 		})
 	}
@@ -64,17 +60,17 @@ func (c imageCommands) runPrune(cmd *cobra.Command, f pruning) error {
 	if err != nil {
 		return err
 	}
-	runtime, err := cri.Open(node.Host)
+	here, err := images.Open(node.Host, node.Kube, node.Now)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = runtime.Close() }()
-	return interrupted(cmd.Context(), pruneOn(cmd, node, runtime, f))
+	defer here.Close()
+	return interrupted(cmd.Context(), pruneOn(cmd, here, f))
 }
 
-func pruneOn(cmd *cobra.Command, node *backend.Node, runtime *cri.Client, f pruning) error {
+func pruneOn(cmd *cobra.Command, here *images.Node, f pruning) error {
 	ctx := cmd.Context()
-	p, l, err := leftovers(ctx, node, runtime)
+	l, err := here.Leftovers(ctx)
 	if err != nil {
 		return err
 	}
@@ -94,32 +90,20 @@ func pruneOn(cmd *cobra.Command, node *backend.Node, runtime *cri.Client, f prun
 		}
 		// Whoever was asked may have thought for long.
 		asked := l.IDs()
-		if p, l, err = leftovers(ctx, node, runtime); err != nil {
+		if l, err = here.Leftovers(ctx); err != nil {
 			return err
 		}
 		if !slices.Equal(asked, l.IDs()) {
 			return &problem.Problem{Code: "CTR-CHNG", Summary: message.T("What the node needs has changed meanwhile; nothing was removed."), Fix: message.T("Run the command again.")}
 		}
 	}
-	if err := p.Run(ctx, l); err != nil {
+	if err := here.Prune(ctx, version, l); err != nil {
 		return err
 	}
 	if !f.json {
 		fmt.Fprintf(printed(cmd), "%s removed. %s will be free after the next boot that goes well.\n", sentence(count(len(l.Images), "image")), amount(l.Bytes))
 	}
 	return nil
-}
-
-// leftovers lists the needs again, and what is beside them. The whole release counts as needed: its operators may start any
-// image of it.
-func leftovers(ctx context.Context, node *backend.Node, runtime *cri.Client) (images.Pruning, images.Leftovers, error) {
-	list, err := images.Wanted(ctx, wanted.Place{Host: node.Host, Kube: node.Kube, Runtime: runtime}, true, true)
-	if err != nil {
-		return images.Pruning{}, images.Leftovers{}, err
-	}
-	p := images.Pruning{Host: node.Host, CRI: runtime, Version: version, Wanted: list}
-	l, err := p.Look(ctx)
-	return p, l, err
 }
 
 // printLeftovers prints them in 80 columns.
@@ -142,7 +126,7 @@ func printLeftovers(w io.Writer, l images.Leftovers) {
 		if len(i.Named) > 0 {
 			who = cut(shortWho(i.Named[0]), wWho-len(rest)) + rest
 		}
-		row(cut(wanted.Image{ID: i.ID, Names: i.Names}.Title(), wName), who, amount(i.Size))
+		row(cut(i.Title(), wName), who, amount(i.Size))
 	}
 	fmt.Fprintln(w)
 	paragraph(w, "", fmt.Sprintf("Nobody needs %s; %d stay. Without them %s of %s would be free, once a boot went well.",

@@ -11,8 +11,6 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/host"
 	"touchdown/backend/images"
-	"touchdown/backend/images/cri"
-	"touchdown/backend/images/wanted"
 )
 
 func (c imageCommands) rehearse() *cobra.Command {
@@ -46,7 +44,7 @@ func (c imageCommands) lastRehearsal(cmd *cobra.Command) error {
 		return errors.New("there was no rehearsal yet")
 	case err != nil:
 		return err
-	case r.Phase != images.Over:
+	case !r.Over():
 		return fmt.Errorf("the rehearsal is not over yet (%s); ask again when the node has rebooted", r.Phase)
 	}
 	printCheck(printed(cmd), r.Check())
@@ -61,21 +59,17 @@ func (c imageCommands) runRehearsal(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	runtime, err := cri.Open(node.Host)
+	here, err := images.Open(node.Host, node.Kube, node.Now)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = runtime.Close() }()
+	defer here.Close()
 	ctx := cmd.Context()
-	list, err := images.Wanted(ctx, wanted.Place{Host: node.Host, Kube: node.Kube, Runtime: runtime}, false, true)
+	list, err := here.Wanted(ctx, images.Listing{Offline: true})
 	if err != nil {
 		return err
 	}
-	pods, err := images.ReadyPods(ctx, node.Kube)
-	if err != nil {
-		return err
-	}
-	if err := images.AskRehearsal(node.Host, images.Needs(list), pods, node.Now()); err != nil {
+	if _, err := here.AskRehearsal(ctx, list); err != nil {
 		return err
 	}
 	fmt.Fprintf(printed(cmd), "The node reboots for the rehearsal, and once more after it. Then: touchdown images rehearse --last\n")
@@ -89,11 +83,11 @@ func (c imageCommands) powered(node *backend.Node) *host.Machine {
 
 // rehearsalBoot looks at the node in the boot that is the rehearsal, and ends it with a reboot whatever it found.
 func (c imageCommands) rehearsalBoot(ctx context.Context, node *backend.Node) error {
-	runtime, err := cri.Open(node.Host)
+	here, err := images.Open(node.Host, node.Kube, node.Now)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = runtime.Close() }()
-	_, err = images.Watching{Host: node.Host, CRI: runtime, Kube: node.Kube, Now: node.Now}.Run(ctx)
+	defer here.Close()
+	_, err = here.Rehearse(ctx)
 	return errors.Join(err, c.powered(node).Reboot(ctx, "the rehearsal is over"))
 }

@@ -10,7 +10,6 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/images"
-	"touchdown/backend/images/cri"
 	"touchdown/backend/problem"
 	"touchdown/backend/progress"
 	"touchdown/steps"
@@ -102,12 +101,11 @@ func (c imageCommands) look(cmd *cobra.Command, l images.Look) (images.Status, e
 	if err != nil {
 		return images.Status{}, err
 	}
-	runtime, err := cri.Open(node.Host)
+	here, err := images.Open(node.Host, node.Kube, node.Now)
 	if err != nil {
 		return images.Status{}, err
 	}
-	defer func() { _ = runtime.Close() }()
-	l.Host, l.CRI, l.Now = node.Host, runtime, node.Now
+	defer here.Close()
 	var told time.Time
 	l.Tell = func(p progress.Progress) {
 		if now := time.Now(); now.Sub(told) > 5*time.Second {
@@ -115,7 +113,7 @@ func (c imageCommands) look(cmd *cobra.Command, l images.Look) (images.Status, e
 			fmt.Fprintf(complaints(cmd), "... %s: %d of %d %s\n", p.Waiting, p.Done, p.Total, p.Unit)
 		}
 	}
-	return l.Run(cmd.Context())
+	return here.Look(cmd.Context(), l)
 }
 
 func printChecks(w io.Writer, checks []check.Check) {
@@ -186,31 +184,13 @@ func (c imageCommands) afterBoot(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	if r, err := images.LoadRehearsal(node.Host); err == nil && r.Phase == images.Running {
+	if r, err := images.LoadRehearsal(node.Host); err == nil && r.Running() {
 		return c.rehearsalBoot(cmd.Context(), node)
 	}
-	runtime, err := cri.Open(node.Host)
+	here, err := images.Open(node.Host, node.Kube, node.Now)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = runtime.Close() }()
-	if err := runtime.Await(cmd.Context(), crioTime); err != nil {
-		return err
-	}
-	status, err := images.Look{Host: node.Host, CRI: runtime, Now: node.Now, Repair: true, Idle: true}.Run(cmd.Context())
-	if err != nil {
-		return err
-	}
-	if _, err := images.Retire(cmd.Context(), node.Host, status); err != nil {
-		return err
-	}
-	if !status.Well() {
-		return nil // it is kept, and every screen tells it
-	}
-	// Each byte, a layer at a time and only when nobody else wants the disk: what a month has not read is read again.
-	_, err = images.Look{Host: node.Host, CRI: runtime, Now: node.Now, Full: true, Repair: true, Idle: true}.Run(cmd.Context())
-	return err
+	defer here.Close()
+	return here.AfterBoot(cmd.Context())
 }
-
-// crioTime is how long CRI-O may take to answer after a boot.
-const crioTime = 3 * time.Minute

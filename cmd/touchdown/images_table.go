@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"touchdown/backend/images/wanted"
+	"touchdown/backend/images"
 	"touchdown/tui"
 )
 
@@ -19,7 +19,7 @@ const (
 	wTable = 80
 )
 
-func (t imageTable) print(w io.Writer, r *wanted.Result) {
+func (t imageTable) print(w io.Writer, r *images.Wanted) {
 	row := func(cells ...string) {
 		line := fmt.Sprintf("%-*s %-*s %*s %-*s %-*s %-*s", wImage, cells[0], wNeeder, cells[1], wSize, cells[2], wHere, cells[3], wBoot, cells[4], wNote, cells[5])
 		fmt.Fprintln(w, strings.TrimRight(line, " "))
@@ -27,7 +27,7 @@ func (t imageTable) print(w io.Writer, r *wanted.Result) {
 	var notes []string
 	row("IMAGE", "NEEDED BY", "SIZE", "HERE", "BOOT", "NOTE")
 	for _, i := range r.Images {
-		if i.Need == wanted.Spare && !t.all {
+		if i.Spare() && !t.all {
 			continue
 		}
 		note := ""
@@ -35,7 +35,7 @@ func (t imageTable) print(w io.Writer, r *wanted.Result) {
 			notes = append(notes, fmt.Sprintf("%s: %s Try: %s", i.Title(), f.Text, f.Fix))
 			note += "," + fmt.Sprint(len(notes))
 		}
-		row(cut(i.Title(), wImage), needers(i.Needers), size(i), here(r, i), yes(i.BootCritical), cut(strings.TrimPrefix(note, ","), wNote))
+		row(cut(i.Title(), wImage), needers(i), size(i), here(r, i), yes(i.BootCritical), cut(strings.TrimPrefix(note, ","), wNote))
 	}
 	for n, text := range notes {
 		fmt.Fprintln(w)
@@ -51,7 +51,7 @@ func (t imageTable) print(w io.Writer, r *wanted.Result) {
 }
 
 // summary is what a person wants to know first.
-func (t imageTable) summary(r *wanted.Result) []string {
+func (t imageTable) summary(r *images.Wanted) []string {
 	s := r.Summary
 	first := fmt.Sprintf("%d images wanted, %d of them boot-critical; ", s.Wanted, s.BootCritical)
 	switch {
@@ -86,9 +86,9 @@ func (t imageTable) summary(r *wanted.Result) []string {
 }
 
 // needers names the first and counts the others, each once.
-func needers(all []wanted.Needer) string {
+func needers(i images.Image) string {
 	seen := map[string]bool{}
-	for _, n := range all {
+	for _, n := range i.Needers {
 		seen[n.Who] = true
 	}
 	if len(seen) == 0 {
@@ -98,7 +98,7 @@ func needers(all []wanted.Needer) string {
 	if len(seen) > 1 {
 		rest = fmt.Sprintf(" +%d", len(seen)-1)
 	}
-	return cut(shortWho(all[0].Who), wNeeder-len(rest)) + rest
+	return cut(shortWho(i.Needers[0].Who), wNeeder-len(rest)) + rest
 }
 
 // shortWho drops what the name tells as well: the kind of a workload, and the platform's prefix of namespaces.
@@ -113,7 +113,7 @@ func shortWho(who string) string {
 	return strings.TrimPrefix(name, "openshift-")
 }
 
-func size(i wanted.Image) string {
+func size(i images.Image) string {
 	switch {
 	case i.Size > 0:
 		return amount(i.Size)
@@ -123,7 +123,7 @@ func size(i wanted.Image) string {
 	return "-"
 }
 
-func here(r *wanted.Result, i wanted.Image) string {
+func here(r *images.Wanted, i images.Image) string {
 	if !r.StoreRead {
 		return "?"
 	}

@@ -1,15 +1,14 @@
 package main
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
-	"touchdown/backend/check"
-	"touchdown/backend/images/wanted"
-	"touchdown/backend/message"
+	"touchdown/backend/images"
 )
 
-func shown(t *testing.T, all bool, r *wanted.Result) string {
+func shown(t *testing.T, all bool, r *images.Wanted) string {
 	t.Helper()
 	var b strings.Builder
 	imageTable{all: all}.print(&b, r)
@@ -25,23 +24,21 @@ func shown(t *testing.T, all bool, r *wanted.Result) string {
 }
 
 func TestImageTable(t *testing.T) {
-	r := &wanted.Result{StoreRead: true, Unread: []wanted.Unread{{Source: "deployments", Reason: message.T("The cluster does not let Touchdown list deployments. Give Touchdown the node's own administrator kubeconfig.")}}}
-	r.Images = []wanted.Image{
-		{Names: []string{"quay.io/x/spare:1"}, Need: wanted.Spare, Present: true, Size: 5},
-		{
-			Names: []string{"quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:" + strings.Repeat("a", 64)}, Component: "cluster-network-operator", Need: wanted.Boot, BootCritical: true,
-			Present: true, Size: 1_234_000_000, Needers: []wanted.Needer{
-				{Who: "Deployment openshift-network-operator/network-operator", Need: wanted.Boot, Source: "pods"},
-				{Who: "Deployment openshift-network-operator/network-operator", Need: wanted.Boot, Source: "deployments"},
-				{Who: "unit x.service", Need: wanted.Boot},
-			},
-		},
-		{
-			Names: []string{"quay.io/web:1"}, Need: wanted.Run, Missing: []string{"quay.io/web:1"}, Download: 12_345_678, PullAlways: true,
-			Needers:  []wanted.Needer{{Who: "Deployment app/web", Need: wanted.Run}},
-			Findings: []wanted.Finding{{Kind: "pull-always", Status: check.Warn, Text: "Deployment app/web (c) asks the registry.", Fix: "Set imagePullPolicy: IfNotPresent."}},
-		},
-		{Names: []string{"\x1b[2Jevil\n" + strings.Repeat("x", 200)}, Need: wanted.Run, Needers: []wanted.Needer{{Who: "Pod \x1b]0;x\a/ü", Need: wanted.Run}}},
+	r := new(images.Wanted)
+	if err := json.Unmarshal([]byte(`{"storeRead": true, "unread": [{"source": "deployments",
+	"reason": "The cluster does not let Touchdown list deployments. Give Touchdown the node's own administrator kubeconfig."}], "images": [
+  {"names": ["quay.io/x/spare:1"], "need": "spare", "present": true, "size": 5},
+  {"names": ["quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:`+strings.Repeat("a", 64)+`"], "component": "cluster-network-operator",
+   "need": "boot", "bootCritical": true, "present": true, "size": 1234000000, "needers": [
+    {"who": "Deployment openshift-network-operator/network-operator", "need": "boot", "source": "pods"},
+    {"who": "Deployment openshift-network-operator/network-operator", "need": "boot", "source": "deployments"},
+    {"who": "unit x.service", "need": "boot"}]},
+  {"names": ["quay.io/web:1"], "need": "run", "missing": ["quay.io/web:1"], "download": 12345678, "pullAlways": true,
+   "needers": [{"who": "Deployment app/web", "need": "run"}],
+   "findings": [{"kind": "pull-always", "status": "warn", "text": "Deployment app/web (c) asks the registry.", "fix": "Set imagePullPolicy: IfNotPresent."}]},
+  {"names": ["\u001b[2Jevil\n`+strings.Repeat("x", 200)+`"], "need": "run", "needers": [{"who": "Pod \u001b]0;x\u0007/ü", "need": "run"}]}
+]}`), r); err != nil {
+		t.Fatal(err)
 	}
 	r.Count()
 	got := shown(t, false, r)

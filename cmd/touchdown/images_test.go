@@ -10,8 +10,8 @@ import (
 
 	runtime "k8s.io/cri-api/pkg/apis/runtime/v1"
 
+	"touchdown/backend/images"
 	"touchdown/backend/images/cri/critest"
-	"touchdown/backend/images/wanted"
 )
 
 // The command on a node without a cluster, with CRI-O and without: what can be told is told.
@@ -48,7 +48,7 @@ func TestImagesList(t *testing.T) {
 			t.Errorf("not there: %q in\n%s", want, table)
 		}
 	}
-	var r wanted.Result
+	var r images.Wanted
 	if err := json.Unmarshal([]byte(run("-o", "json", "--offline")), &r); err != nil || r.Format != 1 || r.Summary.Missing != 1 || len(r.Images) != 2 || !r.Images[0].PullAlways {
 		t.Errorf("%v, %+v", err, r)
 	}

@@ -127,7 +127,7 @@ func (c installCommands) idle(ctx context.Context, cmd *cobra.Command) error {
 func (c installCommands) mayPurge(cmd *cobra.Command) error {
 	if terminal(cmd) == nil {
 		return usage(&problem.Problem{
-			Code: "HND-ASK", Summary: message.T("Nobody can be asked here: this is no terminal."), Fix: message.T("Look with --dry-run, then remove with --purge --yes."),
+			Code: "HND-ASK", Summary: message.T("Nobody can be asked here: this is not a terminal."), Fix: message.T("Look with --dry-run, then remove with --purge --yes."),
 		})
 	}
 	return confirmed(cmd, "Remove answers, journal, report and saved originals in "+c.engine.state+" for good?")

@@ -24,7 +24,7 @@ func TestFailuresAreJSON(t *testing.T) {
 		"touchdown images list":    {"nonsense"},
 		"touchdown version":        {"nonsense"},
 		"touchdown inventory":      {"nonsense"},
-		"touchdown check hardware": {"nonsense"}, // these three need neither: what they cannot see is no failure
+		"touchdown check hardware": {"nonsense"}, // these three need neither: what they cannot see is not a failure
 		"touchdown check network":  {"nonsense"},
 		"touchdown check images":   {"nonsense"},
 	}

@@ -48,7 +48,7 @@ func (f *mediaFlags) checkOut(cmd *cobra.Command, rows []row) error {
 	if err == nil && len(others) == 0 {
 		return nil
 	}
-	p := &problem.Problem{Code: "MED-FULL", Summary: message.F("%s is no list of passphrases.", filepath.Join(f.out, passphraseFile)), Fix: message.T("Name another folder for this table."), Err: err}
+	p := &problem.Problem{Code: "MED-FULL", Summary: message.F("%s is not a list of passphrases.", filepath.Join(f.out, passphraseFile)), Fix: message.T("Name another folder for this table."), Err: err}
 	if err == nil {
 		p.Summary = message.F("%s has the passphrases of %d machines that are not in this table, such as %s.", filepath.Join(f.out, passphraseFile), len(others), others[0])
 	}

@@ -25,7 +25,7 @@ const (
 	maxTold  = 20 // mistakes that are told at once, as for one site config
 )
 
-// The columns of a table that are no paths of the site config.
+// The columns of a table that are not paths of the site config.
 const (
 	serialColumn    = "serial"
 	recipientColumn = "recipient"

@@ -126,7 +126,7 @@ func TestASecondTableLosesNoPassphrases(t *testing.T) {
 	root := newRoot(hooks{})
 	root.SetErr(&bytes.Buffer{})
 	if code := execute(t.Context(), root, []string{"media", "write", "--table", second, "--key", filepath.Join(dir, "factory.key"), "--out", out, "--force"}); code == exitOK {
-		t.Error("what is no list was overwritten")
+		t.Error("what is not a list was overwritten")
 	}
 }
 

@@ -174,7 +174,7 @@ spec:
 func waivers() []string {
 	args := []string{"--by", "test"}
 	for _, c := range []string{"hw-cpu", "hw-cpu-flags", "hw-memory", "hw-disk", "hw-var", "hw-nics", "hw-link", "hw-clock"} {
-		args = append(args, "--waive", c+"=a build machine is no edge server")
+		args = append(args, "--waive", c+"=a build machine is not an edge server")
 	}
 	return args
 }

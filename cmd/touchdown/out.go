@@ -53,7 +53,7 @@ func goesTo(cmd *cobra.Command) io.Writer {
 	return cmd.OutOrStdout()
 }
 
-// complaints is where a command prints what is no result.
+// complaints is where a command prints what is not a result.
 func complaints(cmd *cobra.Command) io.Writer { return tui.Outlet(cmd.ErrOrStderr()) }
 
 // screen is the terminal of a person whose console is not open yet.
@@ -86,7 +86,7 @@ func printDocument(cmd *cobra.Command, document []byte) error {
 	return nil
 }
 
-// printArchive writes bytes that are no text, but never to a terminal.
+// printArchive writes bytes that are not text, but never to a terminal.
 func printArchive(cmd *cobra.Command, data []byte) error {
 	if toTerminal(cmd) {
 		return usage(errors.New("the archive does not go to a terminal; send it to a file: touchdown report bundle > bundle.tar.gz"))

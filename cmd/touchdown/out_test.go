@@ -44,7 +44,7 @@ type hostile struct {
 // plant is plantText with the text that a terminal must never get.
 func plant(v reflect.Value, depth int) { plantText(v, depth, planted) }
 
-// plantText puts a text into every string below v that is no name of a kind, and makes lists and maps of one.
+// plantText puts a text into every string below v that is not a name of a kind, and makes lists and maps of one.
 func plantText(v reflect.Value, depth int, text string) {
 	switch v.Kind() {
 	case reflect.String:
@@ -238,7 +238,7 @@ func TestNothingSteersATerminal(t *testing.T) {
 				if err := decoder.Decode(&v); errors.Is(err, io.EOF) {
 					break
 				} else if err != nil {
-					t.Errorf("%s is no JSON: %v", name, err)
+					t.Errorf("%s is not JSON: %v", name, err)
 					break
 				}
 			}

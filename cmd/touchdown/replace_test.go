@@ -17,7 +17,7 @@ import (
 )
 
 // watchingAPI asks the API without a break which certificate it serves for a name, until the returned function is called: that tells the
-// first answer that was none of the two that may be served. A connection that fails is no answer: the API of a single node restarts.
+// first answer that was none of the two that may be served. A connection that fails is not an answer: the API of a single node restarts.
 func (n *node) watchingAPI(host string) (end func() error) {
 	ctx, stop := context.WithCancel(n.t.Context())
 	done := make(chan error, 1)

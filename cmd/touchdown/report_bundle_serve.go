@@ -62,7 +62,7 @@ func endOffer(ctx context.Context, client session.Session) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), withdrawTime)
 	defer cancel()
 	_, err := client.Export(ctx, offered.End)
-	return err //nolint:wrapcheck // it is joined with what stopped the command
+	return err // it is joined with what stopped the command
 }
 
 // errOver ends a stream of events.

@@ -116,7 +116,7 @@ func reportDiff(c *common) *cobra.Command {
 	return withJSON(&c.format, &cobra.Command{
 		Use: "diff OLD NEW", Short: "Tell what changed from one report to another", Args: cobra.ExactArgs(2),
 		Long: `Diff compares two reports, signed ones or their JSON: checks whose verdict changed, values that changed, what is new and
-what is gone. What became worse stands first. When the reports were made and how long the work took is no difference.`,
+what is gone. What became worse stands first. When the reports were made and how long the work took is not a difference.`,
 		Example: "  touchdown report diff factory/report.signed.json report.signed.json",
 	}, func(cmd *cobra.Command, args []string, asJSON bool) error {
 		var both [2]*told

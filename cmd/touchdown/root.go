@@ -9,12 +9,13 @@ import (
 	"golang.org/x/term"
 
 	"touchdown/backend/layout"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/steps/session"
 	"touchdown/steps/wire"
 )
 
 // defaultKubeconfig needs neither DNS nor the site's network; it is the one that OpenShift's own recovery uses.
-const defaultKubeconfig = "/etc/kubernetes/static-pod-resources/kube-apiserver-certs/secrets/node-kubeconfigs/localhost.kubeconfig"
+const defaultKubeconfig = rhcos.Resources + "/kube-apiserver-certs/secrets/node-kubeconfigs/localhost.kubeconfig"
 
 // common are the flags of more than one command, by subject. A command that reads one subject takes that alone.
 type common struct {

@@ -32,7 +32,7 @@ func siteValidate(f *format) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "validate FILE", Short: "Say what is wrong with a site config, and where", Args: cobra.ExactArgs(1),
 		Long: `Validate says what is wrong with a site config, each problem in a line with FILE:LINE:COLUMN where it has a place, and ends with 2
-when there is any; - reads standard input. Warnings are no problem. -o json prints one object: file, valid, errors and warnings.`,
+when there is any; - reads standard input. Warnings are not a problem. -o json prints one object: file, valid, errors and warnings.`,
 		Example: "  touchdown site validate site.yaml\n  touchdown site import install-config.yaml | touchdown site validate -",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			asJSON, err := f.json()

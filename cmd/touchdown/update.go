@@ -182,7 +182,7 @@ func (u *updating) here() error {
 func (u *updating) keys() (keys update.Keys, err error) {
 	keys.Media, err = media.Of(u.machine).Trust(false)
 	if u.key == "" {
-		if p, ok := errors.AsType[*problem.Problem](err); err != nil && !(ok && p.Code == "MED-UKEY") {
+		if p, ok := errors.AsType[*problem.Problem](err); err != nil && (!ok || p.Code != "MED-UKEY") {
 			return keys, err
 		}
 		keys.Releases, err = media.ReleasesOf(u.machine).Trust()
@@ -203,7 +203,7 @@ func (u *updating) keys() (keys update.Keys, err error) {
 	return keys, nil
 }
 
-// rests refuses while work is under way. An engine that does not answer is no obstacle: another program may be what it needs.
+// rests refuses while work is under way. An engine that does not answer is not an obstacle: another program may be what it needs.
 func (u *updating) rests(ctx context.Context) error {
 	s, err := u.client().Snapshot(ctx)
 	if err != nil {

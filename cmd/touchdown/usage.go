@@ -117,7 +117,7 @@ func takesOne(flag *pflag.Flag) {
 	}
 }
 
-// single is the value of such a flag. The same value twice is no mistake.
+// single is the value of such a flag. The same value twice is not a mistake.
 type single struct {
 	pflag.Value
 	name  string

@@ -17,6 +17,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
@@ -45,7 +46,7 @@ func (c *connection) wake(ctx context.Context, out io.Writer, engine session.Ses
 
 // installed tells whether the engine is a unit of this node.
 func (c *connection) installed(machine *host.Machine) bool {
-	return !c.local && machine.Exists("/etc/systemd/system/"+engineUnit)
+	return !c.local && machine.Exists(rhcos.Units+"/"+engineUnit)
 }
 
 // restart starts the engine's unit again and waits for its first answer.

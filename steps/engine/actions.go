@@ -150,7 +150,7 @@ func (c *core) start(a session.Action, last func() error) error {
 	if len(c.draft.review.Problems) > 0 {
 		return fmt.Errorf("%w: %s", session.ErrInvalid, strings.Join(message.English(c.draft.review.Problems), "; "))
 	}
-	if WipeBegun(c.store.dir) { // the next engine goes on with it, and would wipe the originals of this job
+	if WipeBegun(c.folder.dir) { // the next engine goes on with it, and would wipe the originals of this job
 		return fmt.Errorf("%w: wiping this node was begun and has not ended: run touchdown wipe again, and see what it says", session.ErrState)
 	}
 	now := &review{}
@@ -163,12 +163,12 @@ func (c *core) start(a session.Action, last func() error) error {
 			"spec.policy.keepGoingOnWarnings: %s", session.ErrInvalid, strings.Join(message.English(c.draft.review.Warnings), "; "))
 	}
 	if !c.job.touched() {
-		if err := c.store.wipeSaved(); err != nil { // left by an undo that could not wipe them
+		if err := c.folder.wipeSaved(); err != nil { // left by an undo that could not wipe them
 			return err
 		}
 	}
 	// What a look found was put in without being written down; what is accepted is on the disk before the work begins.
-	if err := c.store.saveDraft(c.draft.site); err != nil {
+	if err := c.folder.saveDraft(c.draft.site); err != nil {
 		return journalProblem(err)
 	}
 	if err := last(); err != nil {
@@ -180,7 +180,10 @@ func (c *core) start(a session.Action, last func() error) error {
 			return err
 		}
 	}
-	e := event.Event{Kind: event.Started, Fingerprint: c.draft.review.Fingerprint, Text: message.Data(c.draft.inputs()), Lasts: c.draft.review.lasts(cmp.Or(c.o.Pace, 1))}
+	e := event.Event{
+		Kind: event.Started, Fingerprint: c.draft.review.Fingerprint, Lasts: c.draft.review.lasts(cmp.Or(c.o.Pace, 1)),
+		Job: &event.Job{State: string(view.Working), Inputs: c.draft.inputs()},
+	}
 	if a.Unattended {
 		e.By = byNobody
 	}
@@ -280,7 +283,7 @@ func (c *core) handOver() error {
 		return err
 	}
 	c.draft.site, c.draft.brought, c.given = c.draft.site.WithoutSecrets(), false, nil
-	return errors.Join(c.store.saveDraft(c.draft.site), c.store.wipeSaved(), c.store.wipeSecrets(), c.draft.idle.Keep(), media.Of(c.o.Node.Host).DropBaked())
+	return errors.Join(c.folder.saveDraft(c.draft.site), c.folder.wipeSaved(), c.folder.wipeSecrets(), c.draft.idle.Keep(), media.Of(c.o.Node.Host).DropBaked())
 }
 
 // unlock lets a landed node be changed again, until the engine ends.

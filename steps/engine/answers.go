@@ -23,16 +23,16 @@ import (
 
 // draft is the site config that is being filled in, what was found for it on the machine, and the review of it.
 type draft struct {
-	store *store
-	mask  *Masker
-	idle  *idle.Lock
-	list  func(*site.Config) []steps.Stage
+	folder *stateFolder
+	mask   *Masker
+	idle   *idle.Lock
+	list   func(*site.Config) []steps.Stage
 
 	site    *site.Config
 	found   map[string]found // values as first found or loaded, to go back to
 	offers  map[string][]steps.Choice
 	volumes []chosen.Volume   // whose files a person chooses from
-	beside  map[string]string // values of fields that are no part of the site config; they are kept nowhere else
+	beside  map[string]string // values of fields that are not part of the site config; they are kept nowhere else
 	review  *review           // nil when an answer changed since
 
 	together map[string]message.Text // what the answers say of each other, by path; nil when one changed since
@@ -45,22 +45,22 @@ type found struct{ value, source string }
 
 // takeUp reads the draft of an earlier engine. What cannot be read of it is told, never silently dropped.
 func (d *draft) takeUp(log *slog.Logger) {
-	cfg, lost, err := d.store.loadDraft()
+	cfg, lost, err := d.folder.loadDraft()
 	if err != nil {
 		log.Error("the kept answers cannot be read", "error", err)
 		gone := loss{file: "site.yaml", how: isUnreadable}
-		if aside, err := putAside(d.store.path("site.yaml"), ".unreadable"); err == nil {
+		if aside, err := putAside(d.folder.path("site.yaml"), ".unreadable"); err == nil {
 			gone.kept = filepath.Base(aside)
-			delete(d.store.sums.files, "site.yaml")
+			delete(d.folder.sums.files, "site.yaml")
 		}
-		d.store.lose(gone)
+		d.folder.lose(gone)
 		cfg = site.New()
-		lost = d.store.loadSecrets(cfg)
+		lost = d.folder.loadSecrets(cfg)
 	}
 	for _, name := range lost {
 		name = filepath.Join("secrets", name)
-		d.store.lose(loss{file: name, how: isUnreadable})
-		d.store.remove(name)
+		d.folder.lose(loss{file: name, how: isUnreadable})
+		d.folder.remove(name)
 	}
 	d.open(cfg)
 }
@@ -194,7 +194,7 @@ func (d *draft) paths(id string) (paths []string) {
 // take makes cfg the draft once it is on the disk, so that what a person saw accepted survives a power cut.
 func (d *draft) take(cfg *site.Config) error {
 	d.mask.Hide(cfg.SecretTexts())
-	if err := d.store.saveDraft(cfg); err != nil {
+	if err := d.folder.saveDraft(cfg); err != nil {
 		if errors.Is(err, session.ErrInvalid) {
 			return err
 		}

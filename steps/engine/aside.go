@@ -28,7 +28,7 @@ func SetAside(dir string, now time.Time, then func() error) (folder string, err 
 		defer lock.Close()
 		return aside.Move(dir, name, then)
 	}
-	s, err := openStore(dir)
+	s, err := openFolder(dir)
 	if err != nil {
 		return "", err
 	}
@@ -48,7 +48,7 @@ func SetAside(dir string, now time.Time, then func() error) (folder string, err 
 }
 
 // mayGoAside tells why the records of the job have to stay.
-func mayGoAside(s *store) error {
+func mayGoAside(s *stateFolder) error {
 	data, err := readKept(s.path(layout.JournalFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("reading the journal: %w", err)

@@ -178,7 +178,7 @@ func TestSetAsideRefuses(t *testing.T) {
 
 	damaged := newRig(t, newWorld())
 	damaged.landsFor(t, session.Action{Verb: session.HandOver})
-	journal := damaged.store.path(layout.JournalFile)
+	journal := damaged.folder.path(layout.JournalFile)
 	text, err := os.ReadFile(journal)
 	must(t, err)
 	must(t, os.WriteFile(journal, text[:len(text)*2/3], 0o600))
@@ -190,7 +190,7 @@ func TestSetAsideAfterACut(t *testing.T) {
 	r := newRig(t, newWorld())
 	r.landsFor(t, session.Action{Verb: session.HandOver})
 	must(t, os.RemoveAll(filepath.Join(r.dir, "saved"))) // its folders are empty, and a tree has none
-	s, err := openStore(r.dir)                           // as it is when the mark is written
+	s, err := openFolder(r.dir)                          // as it is when the mark is written
 	must(t, err)
 	must(t, s.close())
 	base := tree(t, r.dir)

@@ -71,7 +71,7 @@ var ours = []string{"key", "site.yaml", "sources.json"}
 
 // audit compares the state folder with its checksums. What cannot be used is put aside or, when it is a secret, wiped; files of
 // the previous release, which kept no checksums, are taken as they are found.
-func (s *store) audit() {
+func (s *stateFolder) audit() {
 	for _, folder := range []string{"secrets", "saved"} {
 		if aside, err := ownFolder(s.path(folder)); aside != "" || err != nil {
 			s.lose(loss{file: folder, how: isUnreadable})
@@ -103,7 +103,7 @@ func fresh(journal string) bool {
 }
 
 // clear removes what a power cut left of a write that was under way.
-func (s *store) clear() {
+func (s *stateFolder) clear() {
 	_ = clearLeftovers(s.dir, append([]string{
 		layout.JournalFile, "sums.jsonl", "report.txt", "report.json", string(session.SignedReport), "hosts.txt", "console-lock.json", "console-before.json", "console-wrong",
 	}, ours...)...) // in nobody's way
@@ -119,13 +119,13 @@ func (s *store) clear() {
 }
 
 // lose notes a loss; a later one of the same file replaces an earlier one.
-func (s *store) lose(lost loss) {
+func (s *stateFolder) lose(lost loss) {
 	s.losses = slices.DeleteFunc(s.losses, func(l loss) bool { return l.file == lost.file })
 	s.losses = append(s.losses, lost)
 }
 
 // compare looks at one file whose checksum is known.
-func (s *store) compare(name string, known sum) {
+func (s *stateFolder) compare(name string, known sum) {
 	data, err := readKept(s.path(name))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && known.is == "": // its first write was cut off, before anybody was told that it is kept
@@ -149,7 +149,7 @@ func (s *store) compare(name string, known sum) {
 }
 
 // remove takes away what must not be used. A secret is wiped, anything else renamed.
-func (s *store) remove(name string) {
+func (s *stateFolder) remove(name string) {
 	delete(s.sums.files, name)
 	if info, err := os.Lstat(s.path(name)); err == nil && info.Mode().IsRegular() && strings.HasPrefix(name, "secrets/") {
 		_ = host.Wipe(s.path(name)) // a disk that does not even let go of it has been told
@@ -167,7 +167,7 @@ func (s *store) remove(name string) {
 }
 
 // adopt takes up a file of which no checksum is known. A folder is nothing that was ever kept, so it stays for the wiping.
-func (s *store) adopt(name string) {
+func (s *stateFolder) adopt(name string) {
 	data, err := readKept(s.path(name))
 	info, statErr := os.Lstat(s.path(name))
 	switch {
@@ -180,7 +180,7 @@ func (s *store) adopt(name string) {
 }
 
 // names are what lies in a folder.
-func (s *store) names(folder string) (list []string) {
+func (s *stateFolder) names(folder string) (list []string) {
 	entries, _ := os.ReadDir(s.path(folder)) // what cannot be listed holds nothing that can be used
 	for _, entry := range entries {
 		list = append(list, filepath.Join(folder, entry.Name()))
@@ -189,7 +189,7 @@ func (s *store) names(folder string) (list []string) {
 }
 
 // acceptLosses writes the checksums of what the audit left. Losses are forgotten by that, so they are recorded first.
-func (s *store) acceptLosses() {
+func (s *stateFolder) acceptLosses() {
 	s.losses = nil
 	_ = s.sums.rewrite() // tried again when the next file is written, which then fails and tells why
 }

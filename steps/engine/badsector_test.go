@@ -86,7 +86,7 @@ func TestReadOnlyFiles(t *testing.T) {
 				t.Errorf("notices %q", s.Notices)
 			}
 			if c.file == "sums.jsonl" {
-				err = r.store.put("site.yaml", nil)
+				err = r.folder.put("site.yaml", nil)
 			} else {
 				err = r.emit(event.Event{Kind: event.Cancelled})
 			}

@@ -288,9 +288,9 @@ func TestABakedSiteConfigWaits(t *testing.T) {
 		"the boot of the seal": {func(_ *testing.T, r *sealedRig) {
 			r.host.File("/proc/sys/kernel/random/boot_id", strings.Fields(r.host.Content(layout.Media + "/sealed"))[1]+"\n")
 		}, "was not booted since"},
-		"another machine":        {func(_ *testing.T, r *sealedRig) { r.host.File("/sys/class/dmi/id/product_serial", "SN2\n") }, "MED-SER"},
-		"put in after the seal":  {func(t *testing.T, r *sealedRig) { _, err := r.known.Bake([]byte(onStick), true); must(t, err) }, "did not seal the node with it"},
-		"a note that is no note": {func(_ *testing.T, r *sealedRig) { r.host.File(layout.Media+"/sealed", "yes\n") }, "did not seal the node with it"},
+		"another machine":           {func(_ *testing.T, r *sealedRig) { r.host.File("/sys/class/dmi/id/product_serial", "SN2\n") }, "MED-SER"},
+		"put in after the seal":     {func(t *testing.T, r *sealedRig) { _, err := r.known.Bake([]byte(onStick), true); must(t, err) }, "did not seal the node with it"},
+		"a note that is not a note": {func(_ *testing.T, r *sealedRig) { r.host.File(layout.Media+"/sealed", "yes\n") }, "did not seal the node with it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, _ := bakedRig(t)

@@ -120,7 +120,7 @@ func gather(ctx context.Context, e *Engine, limit int) ([]support.Part, error) {
 	add(layout.Transcript, e.shown.Read(limit))
 	add("made-at.txt", []byte(e.now().Format(time.RFC3339)+"\n"))
 	for _, path := range []string{layout.JournalFile, "sums.jsonl", "site.yaml", "report.txt", "report.json", "hosts.txt"} {
-		if data, err := tail(e.store.path(path), int64(limit)); err == nil {
+		if data, err := tail(e.folder.path(path), int64(limit)); err == nil {
 			add(path, data)
 		}
 	}

@@ -147,7 +147,7 @@ func TestAWrongFileFromAStick(t *testing.T) {
 	large := bytes.Repeat([]byte("# a line\n"), 60<<10)
 	stick.Plug(t, r.host.Root(), "sdb", stick.Files(t, "TOUCHDOWN",
 		volume.File{Name: "ca.pem", Data: ca}, volume.File{Name: "both.pem", Data: append(slices.Clone(ca), key...)}, volume.File{Name: "large.pem", Data: large},
-		volume.File{Name: "program", Data: []byte("\x7fELF\x02\x01\x01\x00\xff\xfe")}, volume.File{Name: "words.txt", Data: []byte("hunter2 is no certificate\n")},
+		volume.File{Name: "program", Data: []byte("\x7fELF\x02\x01\x01\x00\xff\xfe")}, volume.File{Name: "words.txt", Data: []byte("hunter2 is not a certificate\n")},
 		volume.File{Name: "empty.pem"}))
 	pen := r.openAdvanced(t)
 	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: bundlePath}))

@@ -235,7 +235,7 @@ func TestLookThatBrokeOffClearsNothing(t *testing.T) {
 	inspect("well", "")
 }
 
-// TestLookAtOtherAnswersThatFailed: what was seen of earlier answers goes even when the later ones cannot be looked at.
+// TestLookAtOtherAnswersThatFailed: what was seen of earlier answers goes even when the later ones cannot be checked.
 func TestLookAtOtherAnswersThatFailed(t *testing.T) {
 	r := newRig(t, withCertificate())
 	pen := take(t, r)

@@ -22,7 +22,7 @@ import (
 // one of its parts, holds Engine.mu.
 type core struct {
 	o        *Options
-	store    *store
+	folder   *stateFolder
 	hostname string
 	serial   string
 
@@ -51,14 +51,14 @@ type core struct {
 func newCore(e *Engine, journal *journal) *core {
 	stock, job, notices := &stock{}, newJob(), notices{}
 	recorder := &recorder{
-		journal: journal, store: e.store, stock: stock, job: job, hub: e.hub, mask: e.mask, notices: notices,
+		journal: journal, folder: e.folder, stock: stock, job: job, hub: e.hub, mask: e.mask, notices: notices,
 		log: e.o.Node.Log, now: e.now, after: e.o.AfterEvent,
 	}
 	draft := &draft{
-		store: e.store, mask: e.mask, idle: e.idle, list: e.o.Stages, offers: map[string][]steps.Choice{}, beside: map[string]string{},
+		folder: e.folder, mask: e.mask, idle: e.idle, list: e.o.Stages, offers: map[string][]steps.Choice{}, beside: map[string]string{},
 	}
 	c := &core{
-		o: e.o, store: e.store, serial: e.o.Node.Host.Serial(),
+		o: e.o, folder: e.folder, serial: e.o.Node.Host.Serial(),
 		recorder: recorder, job: job, draft: draft, inspector: newInspector(draft, job, recorder), control: &control{now: e.now, lost: draft.forgetBeside},
 		question: &question{}, stock: stock, notices: notices, work: e.work, stopAct: func() {},
 	}
@@ -73,9 +73,9 @@ func (c *core) takeUp(events []event.Event, damage string) {
 		c.recorder.seq = e.Seq
 	}
 	if c.job.handedOver { // a power cut may have come between the event and the wiping
-		if err := errors.Join(c.store.wipeSaved(), c.store.wipeSecrets(), c.draft.idle.Keep()); err != nil {
+		if err := errors.Join(c.folder.wipeSaved(), c.folder.wipeSecrets(), c.draft.idle.Keep()); err != nil {
 			c.o.Node.Log.Error("the saved originals cannot be wiped after the hand-over", "error", err)
-			c.notices["wipe"] = message.F("Saved originals and secrets could not be wiped after the hand-over; look into %s.", c.store.dir)
+			c.notices["wipe"] = message.F("Saved originals and secrets could not be wiped after the hand-over; look into %s.", c.folder.dir)
 		}
 	}
 	c.draft.takeUp(c.o.Node.Log)
@@ -146,8 +146,8 @@ func (c *core) noticeDisk() {
 	const notice = "save"
 	was := c.notices[notice]
 	delete(c.notices, notice)
-	if err := c.store.writable(); err != nil {
-		c.notices[notice] = message.F("Answers and progress cannot be saved: %s. Look at the disk that holds %s.", err, c.store.dir)
+	if err := c.folder.writable(); err != nil {
+		c.notices[notice] = message.F("Answers and progress cannot be saved: %s. Look at the disk that holds %s.", err, c.folder.dir)
 	}
 	if c.notices[notice] != was {
 		c.recorder.changed()

@@ -122,7 +122,7 @@ func (d *damaged) content(what, name string) ([]byte, bool) {
 	return nil, false
 }
 
-// inPlace puts something that is no file in the place of one.
+// inPlace puts something that is not a file in the place of one.
 func (d *damaged) inPlace(what, path string) {
 	switch what {
 	case "fifo":

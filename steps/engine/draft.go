@@ -17,7 +17,7 @@ import (
 
 // saveDraft keeps the config. Secrets go to their own files. A draft that could not be read again is refused: what a person
 // saw accepted survives a restart.
-func (s *store) saveDraft(cfg *site.Config) error {
+func (s *stateFolder) saveDraft(cfg *site.Config) error {
 	text, err := cfg.WithoutSecrets().Marshal(false)
 	if err != nil {
 		return fmt.Errorf("encoding the draft: %w", err)
@@ -43,7 +43,7 @@ func (s *store) saveDraft(cfg *site.Config) error {
 
 // saveSecrets writes the secrets that changed. Their sources are forgotten first: after a cut in between, a secret that was typed once
 // never counts as typed twice, nor as one of a document.
-func (s *store) saveSecrets(secrets map[string]string) error {
+func (s *stateFolder) saveSecrets(secrets map[string]string) error {
 	kept, err := os.ReadDir(s.path("secrets"))
 	if err != nil {
 		return fmt.Errorf("listing the kept secrets: %w", err)
@@ -77,11 +77,11 @@ func (s *store) saveSecrets(secrets map[string]string) error {
 }
 
 // forgetSources takes paths out of the kept sources. A secret without a source counts as typed once.
-func forgetSources(s *store, paths []string) error {
+func forgetSources(s *stateFolder, paths []string) error {
 	var sources map[string]string
 	data, err := readKept(s.path("sources.json"))
 	if err == nil {
-		_ = json.Unmarshal(data, &sources) // a text that is no JSON names no source
+		_ = json.Unmarshal(data, &sources) // a text that is not JSON names no source
 	}
 	had := len(sources)
 	maps.DeleteFunc(sources, func(path, _ string) bool { return slices.Contains(paths, path) })
@@ -99,7 +99,7 @@ func forgetSources(s *store, paths []string) error {
 
 // loadDraft returns the draft of an earlier engine, or nil when there is none. A secret that cannot be taken up loses only
 // itself; its name is among lost.
-func (s *store) loadDraft() (cfg *site.Config, lost []string, err error) {
+func (s *stateFolder) loadDraft() (cfg *site.Config, lost []string, err error) {
 	text, err := readKept(s.path("site.yaml"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -117,7 +117,7 @@ func (s *store) loadDraft() (cfg *site.Config, lost []string, err error) {
 	return cfg, s.loadSecrets(cfg), nil
 }
 
-func (s *store) loadSecrets(cfg *site.Config) (lost []string) {
+func (s *stateFolder) loadSecrets(cfg *site.Config) (lost []string) {
 	kept, _ := os.ReadDir(s.path("secrets")) // what cannot be listed has been told by the audit
 	for _, f := range kept {
 		value, err := readKept(s.path("secrets", f.Name()))

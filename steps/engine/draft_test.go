@@ -12,10 +12,10 @@ import (
 // newDraft is an empty draft with a list of one step that asks for a name.
 func newDraft(t *testing.T) *draft {
 	t.Helper()
-	store, err := openStore(t.TempDir())
+	folder, err := openFolder(t.TempDir())
 	must(t, err)
-	t.Cleanup(func() { _ = store.close() })
-	d := &draft{store: store, mask: &Masker{}, list: newWorld().stages, offers: map[string][]steps.Choice{}}
+	t.Cleanup(func() { _ = folder.close() })
+	d := &draft{folder: folder, mask: &Masker{}, list: newWorld().stages, offers: map[string][]steps.Choice{}}
 	d.open(site.New())
 	return d
 }
@@ -39,7 +39,7 @@ func TestDraft(t *testing.T) {
 	if v := d.view(f); v.Value != "typed" || v.Found != "found" || !v.Changed {
 		t.Errorf("the field is shown as %+v", v)
 	}
-	if kept, _, err := d.store.loadDraft(); err != nil || kept.Spec.ClusterName != "typed" {
+	if kept, _, err := d.folder.loadDraft(); err != nil || kept.Spec.ClusterName != "typed" {
 		t.Errorf("on the disk: %v, %v", kept, err)
 	}
 	must(t, d.restore("", "names"))

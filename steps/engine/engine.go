@@ -39,7 +39,7 @@ const restartGap = 1 << 16
 
 // Options is what an engine needs.
 type Options struct {
-	Dir     string // the state folder, see store
+	Dir     string // see stateFolder
 	Node    *backend.Node
 	Version string
 	LogFile string // what Log and the support bundle read; "" for none
@@ -86,10 +86,10 @@ func (o *Options) notices() []message.Text {
 // Engine implements Session in its own process. It holds the lock, calls core beneath it, and runs what takes time without it:
 // looks, plans, the work.
 type Engine struct {
-	o     *Options
-	store *store
-	hub   *hub
-	mask  *Masker
+	o      *Options
+	folder *stateFolder
+	hub    *hub
+	mask   *Masker
 
 	recovered chan struct{} // closed when what an interrupted step left behind has been put right
 
@@ -110,7 +110,7 @@ type Engine struct {
 
 	idle *idle.Lock // has a lock of its own: a PIN takes its time
 
-	originals     originals     // the store, save in the foreground of a command
+	originals     originals     // the state folder, save in the foreground of a command
 	progressPause time.Duration // least time between two progress events of a step
 
 	mu   sync.Mutex
@@ -122,30 +122,30 @@ var _ session.Session = (*Engine)(nil)
 // Open takes the state folder, reads its journal and goes on where an earlier engine stopped. It fails with
 // a Problem when another engine holds the folder.
 func Open(o Options) (*Engine, error) {
-	store, err := openStore(o.Dir)
+	folder, err := openFolder(o.Dir)
 	if err != nil {
 		return nil, err
 	}
-	e, err := open(o, store)
+	e, err := open(o, folder)
 	if err != nil {
-		return nil, errors.Join(err, store.close())
+		return nil, errors.Join(err, folder.close())
 	}
 	e.begin()
 	return e, nil
 }
 
-func open(o Options, store *store) (*Engine, error) {
-	journal, events, damage, err := openJournal(store.path(layout.JournalFile))
+func open(o Options, folder *stateFolder) (*Engine, error) {
+	journal, events, damage, err := openJournal(folder.path(layout.JournalFile))
 	if err != nil {
 		return nil, err
 	}
-	e := newEngine(o, store, journal, events)
+	e := newEngine(o, folder, journal, events)
 	e.core.takeUp(events, damage)
 	return e, nil
 }
 
 // newEngine makes an engine that has done nothing yet.
-func newEngine(o Options, store *store, journal *journal, events []event.Event) *Engine {
+func newEngine(o Options, folder *stateFolder, journal *journal, events []event.Event) *Engine {
 	if o.Mask == nil {
 		o.Mask = &Masker{}
 	}
@@ -156,10 +156,10 @@ func newEngine(o Options, store *store, journal *journal, events []event.Event) 
 		o.Node.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{
-		o: &o, store: store, hub: newHub(events), mask: o.Mask, oneRound: make(chan struct{}, 1), oneGift: make(chan struct{}, 1), recovered: make(chan struct{}), attached: make(chan struct{}, 1),
-		originals: store, progressPause: progressPause,
+		o: &o, folder: folder, hub: newHub(events), mask: o.Mask, oneRound: make(chan struct{}, 1), oneGift: make(chan struct{}, 1), recovered: make(chan struct{}), attached: make(chan struct{}, 1),
+		originals: folder, progressPause: progressPause,
 	}
-	e.shown = transcript.Open(store.dir, e.now)
+	e.shown = transcript.Open(folder.dir, e.now)
 	e.closing, e.close = context.WithCancel(context.Background())
 	e.idle = newIdle(e)
 	e.core = newCore(e, journal)
@@ -196,7 +196,7 @@ func (e *Engine) Close() error {
 	e.workers.Wait()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return errors.Join(e.core.recorder.journal.file.Close(), e.store.close())
+	return errors.Join(e.core.recorder.journal.file.Close(), e.folder.close())
 }
 
 func (e *Engine) now() time.Time { return e.o.Node.Now().UTC() }

@@ -60,7 +60,7 @@ func (e *Engine) Export(ctx context.Context, what session.Document) ([]byte, err
 	}
 	switch what {
 	case session.ReportText, session.ReportJSON, session.SignedReport, session.Hosts:
-		data, err := readKept(e.store.path(string(what)))
+		data, err := readKept(e.folder.path(string(what)))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%w: there is no report yet; it is written by the last step", session.ErrNotFound)
 		}

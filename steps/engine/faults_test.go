@@ -57,9 +57,9 @@ func (f *faulty) reopen(t *testing.T) {
 			f.after(e)
 		}
 	}
-	store, err := openStore(o.Dir)
+	folder, err := openFolder(o.Dir)
 	must(t, err)
-	e, err := open(o, store)
+	e, err := open(o, folder)
 	must(t, err)
 	f.full = false
 	e.core.recorder.journal.file = fullDisk{e.core.recorder.journal.file, &f.full}

@@ -35,7 +35,7 @@ func (f *Foreground) Run(ctx context.Context) error {
 func (f *Foreground) Undo(ctx context.Context) error {
 	r := f.begin()
 	defer r.e.close()
-	kept := folder{f.Node.Host, f.Dir}
+	kept := originalsFolder{f.Node.Host, f.Dir}
 	r.undone = kept.forget
 	known := event.Job{State: string(view.UndoingAll), Undoing: true}
 	for _, stage := range f.Stages {
@@ -52,9 +52,9 @@ func (f *Foreground) Undo(ctx context.Context) error {
 func (f *Foreground) begin() *run {
 	key := make([]byte, sha256.Size)
 	rand.Read(key)
-	store := &store{key: key, sums: &sums{files: map[string]sum{}, log: &journal{file: nowhere{}}}}
-	e := newEngine(Options{Node: f.Node, Stages: func(*site.Config) []steps.Stage { return f.Stages }}, store, &journal{file: nowhere{}}, nil)
-	e.originals, e.progressPause = folder{f.Node.Host, f.Dir}, 0
+	folder := &stateFolder{key: key, sums: &sums{files: map[string]sum{}, log: &journal{file: nowhere{}}}}
+	e := newEngine(Options{Node: f.Node, Stages: func(*site.Config) []steps.Stage { return f.Stages }}, folder, &journal{file: nowhere{}}, nil)
+	e.originals, e.progressPause = originalsFolder{f.Node.Host, f.Dir}, 0
 	e.core.recorder.each = f.Each
 	cfg := &site.Config{} // without a policy: no watchdog, no roll-back
 	e.core.draft.open(cfg)
@@ -71,29 +71,31 @@ func (nowhere) Truncate(int64) error        { return nil }
 func (nowhere) Close() error                { return nil }
 
 // folder keeps the steps' originals and notes on a machine without an engine.
-type folder struct {
+type originalsFolder struct {
 	host *host.Machine
 	dir  string
 }
 
-func (f folder) save(step, key string, original []byte) error {
+func (f originalsFolder) save(step, key string, original []byte) error {
 	if f.host.Exists(f.file(step, key)) {
 		return nil
 	}
 	return f.host.WriteFile(f.file(step, key), original, 0o600)
 }
 
-func (f folder) note(step, key string, value []byte) error {
+func (f originalsFolder) note(step, key string, value []byte) error {
 	return f.host.WriteFile(f.file(step, noteName(key)), value, 0o600)
 }
 
-func (f folder) saved(step, key string) ([]byte, error) { return f.host.ReadFile(f.file(step, key)) }
+func (f originalsFolder) saved(step, key string) ([]byte, error) {
+	return f.host.ReadFile(f.file(step, key))
+}
 
 // wipeSaved has nothing left to do: each step's originals are forgotten once they are put back.
-func (folder) wipeSaved() error { return nil }
+func (originalsFolder) wipeSaved() error { return nil }
 
 // forget removes what a step saved, once it is put back.
-func (f folder) forget(step string) error {
+func (f originalsFolder) forget(step string) error {
 	files, err := f.host.Glob(f.file(step, "*"))
 	if err != nil {
 		return err
@@ -106,4 +108,4 @@ func (f folder) forget(step string) error {
 	return nil
 }
 
-func (f folder) file(step, key string) string { return filepath.Join(f.dir, step, key) }
+func (f originalsFolder) file(step, key string) string { return filepath.Join(f.dir, step, key) }

@@ -199,9 +199,9 @@ func TestRefusedResumeIsShownOnAFullDisk(t *testing.T) {
 	<-begun
 	must(t, f.Close())
 	o := f.options()
-	store, err := openStore(o.Dir)
+	folder, err := openFolder(o.Dir)
 	must(t, err)
-	e, err := open(o, store)
+	e, err := open(o, folder)
 	must(t, err)
 	defer e.Close()
 	full := true

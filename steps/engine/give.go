@@ -85,7 +85,7 @@ func giverOf(c *core, pen string) (giver, error) {
 // keyData is the client's key in a kubeconfig.
 var keyData = regexp.MustCompile(`client-key-data"?\s*:\s*"?([0-9A-Za-z+/=]+)`)
 
-// keys are the secrets in a kubeconfig: its keys, in base64 and as PEM. The rest is no secret, and has words that logs need.
+// keys are the secrets in a kubeconfig: its keys, in base64 and as PEM. The rest is not a secret, and has words that logs need.
 func keys(kubeconfig string) []string {
 	return coded(keyData, kubeconfig, func(text string) string { return text })
 }

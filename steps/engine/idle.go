@@ -10,7 +10,7 @@ import (
 // newIdle is the lock of the consoles that nobody uses. Its times keep what the kernel counts beside the clock (time.Time), which
 // Touchdown itself sets.
 func newIdle(e *Engine) *idle.Lock {
-	return idle.Open(idle.Options{Dir: e.store.dir, Baked: idle.ReadBaked(e.o.Node.Host), Now: e.o.Node.Now, Log: e.o.Node.Log})
+	return idle.Open(idle.Options{Dir: e.folder.dir, Baked: idle.ReadBaked(e.o.Node.Host), Now: e.o.Node.Now, Log: e.o.Node.Log})
 }
 
 // Present implements Session.

@@ -32,11 +32,11 @@ func (d *draft) effective() (*site.Config, []steps.Stage) {
 // inputs is the fingerprint of the effective config.
 func (d *draft) inputs() string {
 	cfg, _ := d.effective()
-	return d.store.key.inputs(cfg)
+	return d.folder.key.inputs(cfg)
 }
 
 // stepInputs is the fingerprint of the answers that a step reads.
-func (d *draft) stepInputs(step steps.Step) string { return d.store.key.stepInputs(d.site, step) }
+func (d *draft) stepInputs(step steps.Step) string { return d.folder.key.stepInputs(d.site, step) }
 
 // hmacKey is the node's own key under which fingerprints are made.
 type hmacKey []byte

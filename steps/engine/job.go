@@ -165,7 +165,7 @@ func (j *job) applyJob(e event.Event) {
 		j.begin(e)
 	case event.Done:
 		j.state, j.current, j.handedOver, j.landedBefore = view.IsDone, "", e.Job != nil && e.Job.HandedOver, true
-		if !j.handedOver || j.ended.IsZero() { // accepting the hand-over is no work
+		if !j.handedOver || j.ended.IsZero() { // accepting the hand-over is not work
 			j.ended = e.Time
 		}
 	case event.Undoing:
@@ -202,9 +202,14 @@ func handOverEvent(by string) event.Event {
 	}
 }
 
-// upgraded is an event of the journal as this release would have written it.
+// upgraded is an event of the journal as this release would have written it: earlier ones told with the text alone what the answers
+// of a job were, and that it was handed over.
 func upgraded(e event.Event) event.Event {
-	if e.Kind == event.Done && e.Step == "" && e.Text.String() == handOverText && e.Job == nil {
+	switch {
+	case e.Step != "" || e.Job != nil:
+	case e.Kind == event.Started:
+		e.Job, e.Text = &event.Job{State: string(view.Working), Inputs: e.Text.String()}, message.Text{}
+	case e.Kind == event.Done && e.Text.String() == handOverText:
 		e.Job = handOverEvent(e.By).Job
 	}
 	return e
@@ -213,7 +218,10 @@ func upgraded(e event.Event) event.Event {
 // begin starts a job. What an earlier one touched stays known, so that undo still reaches it.
 func (j *job) begin(e event.Event) {
 	j.state, j.started, j.ended = view.Working, e.Time, time.Time{}
-	j.fingerprint, j.inputs, j.unattended = e.Fingerprint, e.Text.String(), e.By == byNobody
+	j.fingerprint, j.inputs, j.unattended = e.Fingerprint, "", e.By == byNobody
+	if e.Job != nil { // a foreground has no answers that a person accepted
+		j.inputs = e.Job.Inputs
+	}
 	j.problem, j.undoing, j.handedOver, j.met, j.time = nil, false, false, nil, worktime{}
 	j.doubtful, j.lost, j.lasts = false, nil, e.Lasts
 	for _, s := range j.steps {

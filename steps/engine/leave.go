@@ -166,7 +166,7 @@ func (e *lander) toLeave(known media.Known) *leaving {
 // reports are the files of the report, the one for people first: a medium may have no room for all of them.
 func (e *lander) reports() (files []volume.File) {
 	for _, document := range []session.Document{session.ReportText, session.ReportJSON, session.SignedReport} {
-		if data, err := readKept(e.store.path(string(document))); err == nil {
+		if data, err := readKept(e.folder.path(string(document))); err == nil {
 			files = append(files, volume.File{Name: string(document), Data: data})
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 const registryPull = `{"auths":{"r.example.com":{"auth":"dXNlcjpodW50ZXIyaHVudGVy"}}}`
 
-// TestLeftoversOfAPowerCut: what a write leaves that was cut off is no field, and goes away.
+// TestLeftoversOfAPowerCut: what a write leaves that was cut off is not a field, and goes away.
 func TestLeftoversOfAPowerCut(t *testing.T) {
 	r := newRig(t, newWorld())
 	pen := take(t, r)

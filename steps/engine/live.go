@@ -32,7 +32,7 @@ func (e *lookout) run() {
 	case <-e.recovered:
 	case <-e.closing.Done():
 	}
-	kept := lastLive(e.store.dir)
+	kept := lastLive(e.folder.dir)
 	for e.await(true, 0) {
 		watcher := e.watcher()
 		kept.of(e.landing())

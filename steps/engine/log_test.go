@@ -51,7 +51,7 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// TestLogOfWarnings: warnings and worse alone, and what is no record; a line that no console shows is cut.
+// TestLogOfWarnings: warnings and worse alone, and what is not a record; a line that no console shows is cut.
 func TestLogOfWarnings(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "log")
 	e := &Engine{o: &Options{LogFile: file}, mask: &Masker{}}

@@ -182,7 +182,7 @@ func (i *inspector) shows(step steps.Step) bool {
 	return l != nil || i.due(step)
 }
 
-// staleChecks are the IDs of a step's checks that are about other answers than those of now.
+// staleChecks are the IDs of a step's checks that are about other answers than the current ones.
 func (i *inspector) staleChecks(step steps.Step) []string {
 	if !i.due(step) {
 		return nil

@@ -48,14 +48,14 @@ type stock struct {
 // takeStock compares what the journal tells with what else is known, and notes what was lost. After a loss nothing goes on by
 // itself: what happened since may have changed everything.
 func (c *core) takeStock(read reading, damage string) {
-	s, last, where := c.stock, read.last(), c.store.sums.mark
+	s, last, where := c.stock, read.last(), c.folder.sums.mark
 	s.lost = read.losses(damage)
 	if where != nil && where.Seq > last {
 		s.lost = append(s.lost, message.T("the newest records of the journal are missing"))
 		c.recorder.seq = where.Seq
 	}
 	// A record that was cut off is of a job; so is what a step saved.
-	if lostSums := slices.ContainsFunc(c.store.losses, func(l loss) bool { return l.file == "sums.jsonl" }); lostSums && last == 0 && (read.torn || len(c.store.touched()) > 0) {
+	if lostSums := slices.ContainsFunc(c.folder.losses, func(l loss) bool { return l.file == "sums.jsonl" }); lostSums && last == 0 && (read.torn || len(c.folder.touched()) > 0) {
 		s.lost = append(s.lost, message.T("the journal tells of no job, though there may have been one"))
 	}
 	incomplete := len(s.lost) > 0
@@ -67,18 +67,18 @@ func (c *core) takeStock(read reading, damage string) {
 	}
 	// Where nobody can know, an earlier hand-over is not ruled out.
 	k.Locked = k.Locked || unsure && (k.Landed || len(read.events) == 0)
-	for _, l := range c.store.losses {
+	for _, l := range c.folder.losses {
 		if !l.wiped(k) {
 			s.lost = append(s.lost, l.text())
 		}
 	}
 	if len(s.lost) == 0 {
-		c.store.acceptLosses()
+		c.folder.acceptLosses()
 		return
 	}
-	k.Touched = c.store.touched()
+	k.Touched = c.folder.touched()
 	s.asks = unsure || underWay(view.State(k.State)) || incomplete && view.State(k.State) == view.HasFailed
-	if only := c.store.losses; !incomplete && len(only) == 1 && only[0] == (loss{file: "site.yaml", how: isChanged}) && view.State(k.State) != view.UndoingAll && c.accepted() != nil {
+	if only := c.folder.losses; !incomplete && len(only) == 1 && only[0] == (loss{file: "site.yaml", how: isChanged}) && view.State(k.State) != view.UndoingAll && c.accepted() != nil {
 		s.asks = false // someone edited the answers: resume refuses them and says so
 	}
 	s.known = &k
@@ -134,8 +134,8 @@ func (c *core) noticeLoss() {
 		}
 	}
 	if s.records {
-		c.store.sums.mark = &mark{c.recorder.seq, c.job.known()}
+		c.folder.sums.mark = &mark{c.recorder.seq, c.job.known()}
 	}
 	s.known = nil
-	c.store.acceptLosses()
+	c.folder.acceptLosses()
 }

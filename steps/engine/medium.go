@@ -16,7 +16,7 @@ import (
 	"touchdown/steps/view"
 )
 
-// longestBeside bounds the value of a field that is no part of the site config, in bytes: a passphrase, the name of a device.
+// longestBeside bounds the value of a field that is not part of the site config, in bytes: a passphrase, the name of a device.
 const longestBeside = 1 << 10
 
 // field finds the field of a path.
@@ -33,7 +33,7 @@ func (d *draft) field(path string) (steps.Field, bool) {
 	return steps.Field{}, false
 }
 
-// outside finds the field of a path whose value is no part of the site config.
+// outside finds the field of a path whose value is not part of the site config.
 func (d *draft) outside(path string) (steps.Field, bool) {
 	f, ok := d.field(path)
 	return f, ok && (f.Beside || f.Repeats != "")

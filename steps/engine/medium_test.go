@@ -254,7 +254,7 @@ func TestAStickPulledOutInTime(t *testing.T) {
 	select {
 	case <-pulled:
 	case <-time.After(wait.Timeout(20 * time.Second)):
-		t.Fatal("the answers were not looked at")
+		t.Fatal("the answers were not checked")
 	}
 	until(t, r, "control to be free", func(s *view.Snapshot) bool { return s.Pen.Holder == "" })
 	if s, err := r.Snapshot(t.Context()); err != nil || s.Started != (time.Time{}) || r.used(t, d.ID) {
@@ -406,7 +406,7 @@ func TestAProblemWaitsForAPerson(t *testing.T) {
 	}
 }
 
-// TestAStickIsTriedAgain: what the review found may be over after a while. What the first try left in the draft is no person's.
+// TestAStickIsTriedAgain: what the review found may be over after a while. What the first try left in the draft is not a person's.
 func TestAStickIsTriedAgain(t *testing.T) {
 	r := newSealedRig(t)
 	r.still.Store(time.Now().UnixNano())
@@ -530,7 +530,7 @@ func TestAnswersThatCannotBeNoted(t *testing.T) {
 	if problem.From(err).Code != "MED-REC" || name != "" {
 		t.Errorf("%v, %q", err, name)
 	}
-	kept, _, err := r.store.loadDraft()
+	kept, _, err := r.folder.loadDraft()
 	if err != nil || kept.Spec.ClusterName != "" {
 		t.Errorf("%v, %q", err, kept.Spec.ClusterName)
 	}

@@ -18,7 +18,7 @@ import (
 // nothing else.
 type recorder struct {
 	journal *journal
-	store   *store
+	folder  *stateFolder
 	stock   *stock // while a loss is not recorded, the checksums must not tell that all is well
 	job     *job
 	hub     *hub
@@ -49,8 +49,8 @@ func (r *recorder) emit(e event.Event) error {
 	}
 	r.seq = e.Seq
 	r.job.apply(e)
-	if durable && r.stock.known == nil && len(r.store.losses) == 0 {
-		r.store.sums.journalled(mark{r.seq, r.job.known()}, e.Step == "" || e.Kind == event.Failed)
+	if durable && r.stock.known == nil && len(r.folder.losses) == 0 {
+		r.folder.sums.journalled(mark{r.seq, r.job.known()}, e.Step == "" || e.Kind == event.Failed)
 	}
 	r.hub.publish(e)
 	if r.after != nil && durable {

@@ -19,13 +19,13 @@ import (
 // newRecorder is a recorder of a job that has not begun.
 func newRecorder(t *testing.T) *recorder {
 	t.Helper()
-	store, err := openStore(t.TempDir())
+	folder, err := openFolder(t.TempDir())
 	must(t, err)
-	journal, _, _, err := openJournal(filepath.Join(store.dir, "journal.jsonl"))
+	journal, _, _, err := openJournal(filepath.Join(folder.dir, "journal.jsonl"))
 	must(t, err)
-	t.Cleanup(func() { _, _ = journal.file.Close(), store.close() })
+	t.Cleanup(func() { _, _ = journal.file.Close(), folder.close() })
 	return &recorder{
-		journal: journal, store: store, stock: &stock{}, job: newJob(), hub: newHub(nil), mask: &Masker{}, notices: notices{},
+		journal: journal, folder: folder, stock: &stock{}, job: newJob(), hub: newHub(nil), mask: &Masker{}, notices: notices{},
 		log: slog.New(slog.DiscardHandler), now: time.Now,
 	}
 }
@@ -53,7 +53,7 @@ func TestRecorder(t *testing.T) {
 	if c := r.job.step("names").checks; len(c) != 1 || c[0].Status != check.Waived {
 		t.Errorf("the checks are %+v", c)
 	}
-	data, err := readKept(r.store.path("journal.jsonl"))
+	data, err := readKept(r.folder.path("journal.jsonl"))
 	must(t, err)
 	var kinds []event.Kind
 	for _, e := range readJournal(data).events {
@@ -171,6 +171,25 @@ func TestHandOverIsTold(t *testing.T) {
 		}
 		if j.state != view.IsDone || j.handedOver != c.want {
 			t.Errorf("%s: state %s, handed over %t", name, j.state, j.handedOver)
+		}
+	}
+}
+
+// TestAnswersOfAJobAreTold: the event that begins a job carries the fingerprint of its answers as a value, and no text; in the journal
+// of an earlier release its text did.
+func TestAnswersOfAJobAreTold(t *testing.T) {
+	for name, record := range map[string]string{
+		"this release":    `{"seq":1,"time":"2026-11-23T12:00:00Z","kind":"started","fingerprint":"f0","job":{"state":"working","inputs":"a1b2"}}`,
+		"earlier release": `{"seq":1,"time":"2026-11-23T12:00:00Z","kind":"started","fingerprint":"f0","text":"a1b2"}`,
+	} {
+		j := newJob()
+		for _, e := range readJournal([]byte(journalV1 + "\n" + record + "\n")).events {
+			if j.apply(e); e.Text.String() != "" {
+				t.Errorf("%s: people would read %q", name, e.Text)
+			}
+		}
+		if j.state != view.Working || j.inputs != "a1b2" || j.fingerprint != "f0" {
+			t.Errorf("%s: state %s, inputs %s, fingerprint %s", name, j.state, j.inputs, j.fingerprint)
 		}
 	}
 }

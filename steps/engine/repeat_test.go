@@ -170,7 +170,7 @@ func TestACutSaveIsAskedAgain(t *testing.T) {
 	} {
 		cuts := 0
 		for room, saved := 0, false; !saved; room++ {
-			s, cfg := newStore(t), site.New()
+			s, cfg := newStateFolder(t), site.New()
 			must(t, cfg.SetFrom(pinPath, first, c.before))
 			must(t, s.saveDraft(cfg))
 			must(t, cfg.SetFrom(pinPath, next, c.after))

@@ -401,7 +401,7 @@ func TestQuestion(t *testing.T) {
 			t.Errorf("answered another question: %v", err)
 		}
 		if err := s.Do(t.Context(), pen, session.Action{Verb: session.Reply, Question: "keep", Value: "maybe"}); !errors.Is(err, session.ErrInvalid) {
-			t.Errorf("answered what is no choice: %v", err)
+			t.Errorf("answered what is not a choice: %v", err)
 		}
 		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Reply, Question: "keep", Value: "yes"}))
 		until(t, s, "the end", inState(view.IsDone))
@@ -517,7 +517,7 @@ func TestDiskFullInTheJournal(t *testing.T) {
 }
 
 func TestSavedOriginals(t *testing.T) {
-	s, err := openStore(filepath.Join(t.TempDir(), "state"))
+	s, err := openFolder(filepath.Join(t.TempDir(), "state"))
 	must(t, err)
 	defer s.close()
 	must(t, s.save("step", "key", []byte("first")))

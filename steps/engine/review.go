@@ -59,7 +59,7 @@ func makeReview(ctx context.Context, e *Engine) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.store.key.inputs(cfg) != e.core.draft.inputs() || e.core.inspector.stale() {
+	if e.folder.key.inputs(cfg) != e.core.draft.inputs() || e.core.inspector.stale() {
 		return fmt.Errorf("%w: an answer changed while the review was made; ask for it again", session.ErrState)
 	}
 	v.judgeChecks(e.core.job, stages)
@@ -70,7 +70,7 @@ func makeReview(ctx context.Context, e *Engine) error {
 	for _, s := range v.lasts(cmp.Or(e.o.Pace, 1)) {
 		v.Seconds += s
 	}
-	v.Fingerprint = e.store.key.fingerprint(e.store.key.inputs(cfg), string(plans))
+	v.Fingerprint = e.folder.key.fingerprint(e.folder.key.inputs(cfg), string(plans))
 	e.core.draft.review = v
 	e.core.recorder.changed()
 	return nil

@@ -23,7 +23,7 @@ import (
 const maxStarts = 10
 
 // maxBoots is how often a step may ask for a reboot without getting further: a fourth boot would be a loop,
-// and nobody within reach could break it.
+// and nobody is there to break it.
 const maxBoots = 3
 
 // errCancelled is the cause with which a person stops the work.
@@ -87,7 +87,7 @@ func (r *run) step(ctx context.Context, step steps.Step) bool {
 	}
 	begin := r.e.now()
 	boot, _ := r.e.o.Node.Host.BootID() // "": a machine that does not tell counts no boots
-	started := event.Event{Kind: event.Started, Step: id, Fingerprint: r.e.store.key.stepInputs(r.cfg, step), Boot: boot}
+	started := event.Event{Kind: event.Started, Step: id, Fingerprint: r.e.folder.key.stepInputs(r.cfg, step), Boot: boot}
 	if err := r.e.emit(started); err != nil {
 		r.fail(id, err, 0)
 		return false

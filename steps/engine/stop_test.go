@@ -286,7 +286,7 @@ func TestAnswerThatBecameNeedless(t *testing.T) {
 	one, other := site.New(), site.New()
 	must(t, other.Set("spec.clusterName", "shop"))
 	step := &hiding{one, &saw}
-	if r.store.key.stepInputs(one, step) == r.store.key.stepInputs(other, step) {
+	if r.folder.key.stepInputs(one, step) == r.folder.key.stepInputs(other, step) {
 		t.Error("another borrowed answer, the same fingerprint")
 	}
 }

@@ -184,7 +184,7 @@ func (s *sums) will(files map[string][]byte) error {
 	return s.add(true, lines...)
 }
 
-// are confirms contents. What is not confirmed is still known as announced, so a failure is no loss.
+// are confirms contents. What is not confirmed is still known as announced, so a failure is not a loss.
 func (s *sums) are(files map[string][]byte) {
 	var lines []sumLine
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -194,7 +194,7 @@ func (s *sums) are(files map[string][]byte) {
 }
 
 // journalled tells where the journal is.
-func (s *sums) journalled(m mark, durable bool) { _ = s.add(durable, sumLine{Journal: &m}) } // an older one is no loss
+func (s *sums) journalled(m mark, durable bool) { _ = s.add(durable, sumLine{Journal: &m}) } // an older one is not a loss
 
 // gone is told before a file, or a folder (its name ends with /), is removed.
 func (s *sums) gone(names ...string) error {

@@ -21,7 +21,7 @@ type watchdog struct {
 	done  int64 // units of work of the last progress; under the engine's mu
 }
 
-// watchOver returns a context that ends with cause when limit has passed without progress; 0 is no limit.
+// watchOver returns a context that ends with cause when limit has passed without progress; 0 is not a limit.
 func watchOver(ctx context.Context, limit time.Duration, cause error) (context.Context, *watchdog) {
 	if limit == 0 {
 		return ctx, nil

@@ -11,13 +11,13 @@ import (
 )
 
 // wipeSaved removes all originals.
-func (s *store) wipeSaved() error { return s.wipeFolder("saved") }
+func (s *stateFolder) wipeSaved() error { return s.wipeFolder("saved") }
 
 // wipeSecrets removes the secrets kept on disk.
-func (s *store) wipeSecrets() error { return s.wipeFolder("secrets") }
+func (s *stateFolder) wipeSecrets() error { return s.wipeFolder("secrets") }
 
 // wipeFolder wipes although the checksums cannot be written: the next engine knows from the journal that nothing is to be there.
-func (s *store) wipeFolder(name string) error {
+func (s *stateFolder) wipeFolder(name string) error {
 	if len(s.names(name)) > 0 {
 		_ = s.sums.gone(name + "/")
 	}

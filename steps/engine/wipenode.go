@@ -67,7 +67,7 @@ func WipeAll(dir string, giveUp bool) (err error) {
 
 // mayBeWiped fails where a job could still be undone with what is wiped. A folder in which there never was a job is wiped, too.
 func mayBeWiped(dir string) error {
-	s, err := openStore(dir)
+	s, err := openFolder(dir)
 	if err != nil {
 		return err
 	}

@@ -117,11 +117,11 @@ func TestNoWorkBeginsInAWipe(t *testing.T) {
 	r := newRig(t, newWorld())
 	pen := take(t, r)
 	v := r.fill(t, r, pen)
-	must(t, os.WriteFile(filepath.Join(r.store.dir, wipeMark), nil, 0o600))
+	must(t, os.WriteFile(filepath.Join(r.folder.dir, wipeMark), nil, 0o600))
 	start := session.Action{Verb: session.Start, Fingerprint: v.Review.Fingerprint}
 	if err := r.Do(t.Context(), pen, start); !errors.Is(err, session.ErrState) {
 		t.Errorf("started: %v", err)
 	}
-	must(t, os.Remove(filepath.Join(r.store.dir, wipeMark)))
+	must(t, os.Remove(filepath.Join(r.folder.dir, wipeMark)))
 	must(t, r.Do(t.Context(), pen, start))
 }

@@ -56,7 +56,7 @@ type Event struct {
 	Question    *steps.Question    `json:"question,omitempty"`
 	Problem     *Trouble           `json:"problem,omitempty"`
 	Lasts       map[string]float64 `json:"lasts,omitempty"` // with the Started of a job: about how long each step takes by its plan, in seconds
-	Job         *Job               `json:"job,omitempty"`   // with Lost, and with the Done of an accepted hand-over
+	Job         *Job               `json:"job,omitempty"`   // with Lost, with the Started of a job, and with the Done of an accepted hand-over
 }
 
 // eventJSON is an Event as the journal and the wire have it: texts in English, and beside them which messages they are.
@@ -85,7 +85,7 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Job is where a job is, told without its events: when records of it were lost, or when its hand-over was accepted.
+// Job is where a job is, told without its events: when it begins, when records of it were lost, or when its hand-over was accepted.
 type Job struct {
 	State      string   `json:"state"`
 	Step       string   `json:"step,omitempty"`       // the one at work

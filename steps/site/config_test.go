@@ -160,7 +160,7 @@ func TestSecretsNeverShow(t *testing.T) {
 	}
 }
 
-// TestPINIsKeptAsAHash: what was typed is in no document, and neither what is no PIN nor what would be costly to try is kept.
+// TestPINIsKeptAsAHash: what was typed is in no document, and neither what is not a PIN nor what would be costly to try is kept.
 func TestPINIsKeptAsAHash(t *testing.T) {
 	c := New()
 	if err := c.Set("spec.console.pin", " "+planted+" "); err != nil {

@@ -126,7 +126,7 @@ func asFault(err error) *Error {
 	return &Error{Msg: message.Detail(err)}
 }
 
-// shown quotes a value that is no secret for a message. A secret that was typed into the wrong field is left out.
+// shown quotes a value that is not a secret for a message. A secret that was typed into the wrong field is left out.
 func shown(value string) string { return quoted(withoutSecrets(value)) }
 
 // quoted shortens and quotes a value. Quoting makes invisible characters visible.

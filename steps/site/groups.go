@@ -114,8 +114,8 @@ func (e *entry) groupsText(c *Config) string {
 	return string(text)
 }
 
-// storeGroups reads what groupsText wrote, or what a person wrote like it. Nothing is stored when there is a mistake.
-func (c *Config) storeGroups(e *entry, value string) *Error {
+// putGroups reads what groupsText wrote, or what a person wrote like it. Nothing changes when there is a mistake.
+func (c *Config) putGroups(e *entry, value string) *Error {
 	r := &reader{config: New()}
 	if strings.TrimSpace(value) != "" {
 		if len(value) > maxDocument {

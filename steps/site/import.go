@@ -67,7 +67,7 @@ func (im *importer) take(s spot, to string) {
 		im.fail(s, f)
 		return
 	}
-	im.store(s, to, s.node.Value)
+	im.whole(s, to, s.node.Value)
 }
 
 // list copies a list of texts.
@@ -91,7 +91,7 @@ func (im *importer) list(s spot, to string) {
 		}
 		values = append(values, item.node.Value)
 	}
-	im.store(s, to, strings.Join(values, "\n"))
+	im.whole(s, to, strings.Join(values, "\n"))
 }
 
 // mirrors copies a list of mirrors. Its keys are those of a mirror set, or the ones of the installer.
@@ -128,14 +128,14 @@ func (im *importer) tree(s spot, to string, value *yaml.Node) {
 	im.put(s, to, string(text))
 }
 
-// store stores a text, and with it the whole value is dealt with.
-func (im *importer) store(s spot, to, value string) {
+// whole puts a text, and with it the whole value is dealt with.
+func (im *importer) whole(s spot, to, value string) {
 	im.use(s)
 	im.put(s, to, value)
 }
 
 func (im *importer) put(s spot, to, value string) {
-	if f := im.config.store(to, value); f != nil {
+	if f := im.config.put(to, value); f != nil {
 		im.fail(s, f)
 		return
 	}

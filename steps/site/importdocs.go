@@ -244,5 +244,5 @@ func (im *importer) secretValue(doc, ref spot, key, to string) {
 		im.fail(coded, f)
 		return
 	}
-	im.store(coded, to, value)
+	im.whole(coded, to, value)
 }

@@ -42,7 +42,7 @@ func (im *importer) bundle(parts ...spot) {
 			continue
 		}
 		both = append(both, strings.TrimRight(s.node.Value, "\n"))
-		im.store(s, "spec.additionalTrustBundle", strings.Join(both, "\n"))
+		im.whole(s, "spec.additionalTrustBundle", strings.Join(both, "\n"))
 	}
 }
 
@@ -59,8 +59,8 @@ func fromClusterRelocation(im *importer, doc spot) {
 		im.fail(domain, fault(message.T("check that it is the right file"), message.T("is missing, or has no dot where cluster name and base domain part")))
 		return
 	}
-	im.store(domain, "spec.clusterName", cluster)
-	im.store(domain, "spec.baseDomain", base)
+	im.whole(domain, "spec.clusterName", cluster)
+	im.whole(domain, "spec.baseDomain", base)
 	im.secret(spec.get("apiCertRef"), "", "kubernetes.io/tls", [2]string{"tls.crt", "spec.apiCert.cert"}, [2]string{"tls.key", "spec.apiCert.key"})
 	im.secret(spec.get("ingressCertRef"), "", "kubernetes.io/tls", [2]string{"tls.crt", "spec.ingressCert.cert"}, [2]string{"tls.key", "spec.ingressCert.key"})
 	im.pullSecret(spec.get("pullSecretRef"), "")

@@ -125,6 +125,6 @@ func (im *importer) chrony(s spot) {
 		im.leave(s, "it names no time servers, and its other lines stay the factory's")
 		return
 	}
-	im.store(s, "spec.additionalNTPSources", strings.Join(servers, "\n"))
+	im.whole(s, "spec.additionalNTPSources", strings.Join(servers, "\n"))
 	im.note("%s: only its time servers are taken over; its other lines stay the factory's", s.path)
 }

@@ -24,7 +24,7 @@ func (s spot) get(path string) spot {
 // key returns the value of one key, which may have dots in it.
 func (s spot) key(key string) spot { return spot{child(s.node, key), s.below(key)} }
 
-// dottedKeys are the keys of Secrets that are no secret themselves.
+// dottedKeys are the keys of Secrets that are not secrets themselves.
 var dottedKeys = []string{"tls.crt", "tls.key", "ca.crt", ".dockerconfigjson"}
 
 // below makes the path of a key. A key that may be a secret in the wrong place is not repeated.

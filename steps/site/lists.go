@@ -25,7 +25,7 @@ func (r *reader) list(key, value *yaml.Node, e *entry, path string) {
 	if len(items) == 0 {
 		return
 	}
-	if f := r.config.store(path, strings.Join(items, e.separator())); f != nil {
+	if f := r.config.put(path, strings.Join(items, e.separator())); f != nil {
 		r.report(value, path, f)
 		return
 	}
@@ -102,7 +102,7 @@ func (r *reader) nmstate(key, value *yaml.Node, path string) {
 		r.report(value, path, fault(message.T("write it as a text of many lines, after networkConfig: |"), message.T("cannot be kept unchanged")))
 		return
 	}
-	if f := r.config.store(path, string(text)); f != nil {
+	if f := r.config.put(path, string(text)); f != nil {
 		r.report(value, path, f)
 		return
 	}

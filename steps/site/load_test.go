@@ -104,7 +104,7 @@ func TestLoadOfTheDocumentItself(t *testing.T) {
 	}
 }
 
-// TestSlowDocuments holds that no document within the limit takes long, whatever is in it. Each takes some seconds at most
+// TestSlowDocuments holds that no document within the limit takes long, whatever is in it. Each takes a few seconds at most
 // where little else runs; what grows with the square of a document's size would take hours.
 func TestSlowDocuments(t *testing.T) {
 	fill := func(s string) string { return strings.Repeat(s, maxDocument/len(s)-1) }

@@ -102,7 +102,7 @@ func (r *reader) manifestFiles(key, value *yaml.Node, e *entry, p string) {
 	}
 	text, f := joinManifests(files)
 	target := sibling(p, e.into)
-	f = cmp.Or(f, r.config.store(target, text))
+	f = cmp.Or(f, r.config.put(target, text))
 	if f != nil {
 		r.report(value, p, f)
 		return

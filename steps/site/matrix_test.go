@@ -9,7 +9,7 @@ import (
 	"touchdown/test/matrix"
 )
 
-// TestEverySiteCanBeWritten: what a site lacks is no mistake in its document, and neither is an address that only the network
+// TestEverySiteCanBeWritten: what a site lacks is not a mistake in its document, and neither is an address that only the network
 // itself can tell to be wrong. A registry by a name that nobody there looks up is told.
 func TestEverySiteCanBeWritten(t *testing.T) {
 	for _, s := range matrix.All() {

@@ -105,7 +105,7 @@ func ipv6Method(s string) error { return oneOf(s, ipv6Methods) }
 
 func oneOf(s string, choices []string) error {
 	if !slices.Contains(choices, s) {
-		return fault(message.F("write one of %s", strings.Join(choices, ", ")), message.F("is %s, which is none of the choices", shown(s)))
+		return fault(message.F("write one of %s", strings.Join(choices, ", ")), message.F("is %s, which is not one of the choices", shown(s)))
 	}
 	return nil
 }

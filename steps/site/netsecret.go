@@ -94,7 +94,7 @@ func eachSecret(n *yaml.Node, secret bool, f func(string)) {
 	}
 }
 
-// eachSecretOf is eachSecret for a key and its value. A key that is no plain text counts as secret, since it may read like any.
+// eachSecretOf is eachSecret for a key and its value. A key that is not plain text counts as secret, since it may read like any.
 func eachSecretOf(key, value *yaml.Node, secret bool, f func(string)) {
 	plain, group := secretGroups[key.Value]
 	secret = secret || isSecretKey(key.Value) || plainKey(key) != nil

@@ -159,7 +159,7 @@ func (r *reader) scalar(key, value *yaml.Node, e *entry, path string) {
 		}
 		text, target, source = content, sibling(path, e.into), "file "+text
 	}
-	if f := r.config.store(target, text); f != nil {
+	if f := r.config.put(target, text); f != nil {
 		r.report(value, path, f)
 		return
 	}

@@ -52,13 +52,13 @@ func (c *Config) SetFrom(path, value, source string) error {
 	return nil
 }
 
-// whole is store for what a person sets: a list of groups is set as a whole, not its items' values one by one.
+// whole is put for what a person sets: a list of groups is set as a whole, not its items' values one by one.
 func (c *Config) whole(path, value string) *Error {
 	if e := find(path); e != nil && e.cell {
 		owner, _ := ownerOf(e.Path)
 		return fault(message.F("set %s instead", owner), message.T("is part of a list"))
 	}
-	return c.store(path, value)
+	return c.put(path, value)
 }
 
 // IsSecret reports whether the value of a path, as it is now, must not be shown.

@@ -12,7 +12,7 @@ import (
 	"touchdown/backend/value"
 )
 
-// called names a character for people. Of those outside of ASCII only that there is one: they are no part of any mistake.
+// called names a character for people. Of those outside of ASCII only that there is one: they are not part of any mistake.
 func called(r rune) message.Text {
 	switch {
 	case r == ' ':
@@ -77,7 +77,7 @@ func proxyURL(s string) error {
 }
 
 // holdsPassword reports whether a URL may hold a password; one that cannot be read counts as if it did. A value that is still being
-// typed has no @ yet: what follows a colon there and is no port may be the beginning of a password.
+// typed has no @ yet: what follows a colon there and is not a port may be the beginning of a password.
 func holdsPassword(s string) bool {
 	if strings.Contains(s, "@") {
 		return true

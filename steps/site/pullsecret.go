@@ -62,7 +62,7 @@ func noPullSecret(s string) *Error {
 	}
 	var auths map[string]json.RawMessage
 	if json.Unmarshal(raw, &auths) != nil {
-		return fault(message.T(`write {"auths":{"REGISTRY":{"auth":"..."}}}`), message.T("has auths that are no group of registries"))
+		return fault(message.T(`write {"auths":{"REGISTRY":{"auth":"..."}}}`), message.T("has auths that are not a group of registries"))
 	}
 	return fault(message.T("download the pull secret again"), message.T("has no registry in its auths"))
 }
@@ -90,8 +90,11 @@ func checkAuth(raw json.RawMessage) *Error {
 		}
 		return nil
 	}
-	if _, _, wrong := value.DecodeAuth(a.Auth); wrong != "" {
-		return fault(fix, message.Data(wrong))
+	switch _, _, err := value.DecodeAuth(a.Auth); {
+	case errors.Is(err, value.ErrNotBase64):
+		return fault(fix, message.T("an auth that is not base64"))
+	case err != nil:
+		return fault(fix, message.T("an auth that is not user:password"))
 	}
 	return nil
 }

@@ -57,7 +57,7 @@ func imageLocation(s string) *Error {
 	case hasPort && Port(port) != nil:
 		return fault(message.F("write it like %s", example), message.F("is %s, where %s is not a port", shown(s), shown(port)))
 	case deeper && !repository.MatchString(path):
-		return fault(message.F("write it like %s", example), message.F("is %s, where what follows the first / is no repository", shown(s)))
+		return fault(message.F("write it like %s", example), message.F("is %s, where what follows the first / is not a repository", shown(s)))
 	}
 	return registryHost(host)
 }

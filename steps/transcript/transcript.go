@@ -90,7 +90,7 @@ func (l *Log) write(text string) error {
 	if err == nil && info.Size() > 0 && info.Size()+int64(len(text)) > mostFile {
 		_ = f.Close()
 		if err := os.Rename(f.Name(), filepath.Join(l.dir, layout.EarlierTranscript)); err != nil {
-			return err //nolint:wrapcheck // nobody reads it
+			return err // nobody reads it
 		}
 		return l.write(text)
 	}
@@ -132,7 +132,7 @@ func Files(dir string) (all []byte) {
 func open(path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, flags|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // nobody reads it
+		return nil, err // nobody reads it
 	}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		_ = f.Close()

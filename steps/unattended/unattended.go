@@ -11,7 +11,7 @@
 //   - A stick goes before the document that the factory put into the node, whatever the stick says: someone brought it later.
 //   - A document that is refused, and a second medium that could be used, stop everything: a person decides. A stick that
 //     was used on this node already can stay beside one that starts; it stops the factory's document, as every stick does.
-//   - A drive that cannot be read, whatever is on it, counts nothing: many servers have one that is no medium, and a node must not wait
+//   - A drive that cannot be read, whatever is on it, counts nothing: many servers have one that is not a medium, and a node must not wait
 //     for a person because of it. The seal notes it.
 //   - A stick starts when its document says unattended, the node trusts it, and it is the only one.
 //   - The factory's document starts when it says unattended, was made for exactly this machine, the seal named it, the node was booted
@@ -68,7 +68,7 @@ type Facts struct {
 	Taken   bool   // answers that a person took from a document are
 	Control string // who has control, without the one who asks; "" for nobody
 
-	Blind   bool       // the sockets could not be looked at
+	Blind   bool       // the sockets could not be checked
 	Media   []Document // in the sockets
 	Baked   *Document  // what the factory put into the node; nil for none
 	Shipped bool       // the seal named Baked, and the node was booted since
@@ -163,7 +163,7 @@ func (f *Facts) sockets(asks *Document) message.Text {
 	}
 	switch {
 	case f.Blind:
-		return message.T("the sockets for media could not be looked at")
+		return message.T("the drives and USB ports could not be checked for media")
 	case is[Refused] > 0:
 		return message.T("a medium that is not used is there, too; take it out")
 	case asks != f.Baked && is[Trusted] > 1:

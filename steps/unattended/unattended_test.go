@@ -133,7 +133,7 @@ func TestWhy(t *testing.T) {
 		"answers were typed":                        func(f *unattended.Facts) { f.Typed = true },
 		"a person took the answers":                 func(f *unattended.Facts) { f.Taken = true },
 		"tty1 has control":                          func(f *unattended.Facts) { f.Control = "tty1" },
-		"could not be looked at":                    func(f *unattended.Facts) { f.Blind = true },
+		"could not be checked":                      func(f *unattended.Facts) { f.Blind = true },
 		"a medium that is not used is there":        func(f *unattended.Facts) { f.Media = []unattended.Document{refused} },
 		"leave the right one in":                    func(f *unattended.Facts) { f.Media = []unattended.Document{stick, second} },
 		"which goes before the site config in":      func(f *unattended.Facts) { f.Media = []unattended.Document{attended} },

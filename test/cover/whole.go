@@ -21,7 +21,7 @@ var mustBeWhole = []string{
 	"steps/engine/recover.go",
 	"steps/engine/runner.go",
 	"steps/engine/stepstate.go",
-	"steps/engine/store.go",
+	"steps/engine/statefolder.go",
 	"steps/engine/undo.go",
 	"steps/engine/watchdog.go",
 	"steps/engine/worktime.go",

@@ -168,7 +168,7 @@ func (b bare) stands(ctx context.Context, t *testing.T, l *landing.Landing) {
 	if !b.dns {
 		find = b.hosts(ctx, t, l)
 	}
-	// After a boot the router serves its certificates some seconds later than the API.
+	// After a boot the router serves its certificates a few seconds later than the API.
 	if err := wait.For(ctx, "API and console, from outside", func() error { return l.ProofBy(ctx, domain, find) }); err != nil {
 		t.Error(err)
 	}

@@ -14,7 +14,7 @@ import (
 // arrows are which files of a package use what another one of it declares. A method counts for the file that it stands in.
 type arrows map[string]map[string]bool
 
-// foreign is an importer without packages: what a file uses of another package is no arrow.
+// foreign is an importer without packages: what a file uses of another package is not an arrow.
 type foreign struct{}
 
 func (foreign) Import(string) (*types.Package, error) { return nil, errors.New("not read") }

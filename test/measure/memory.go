@@ -62,7 +62,7 @@ func atRest(pid int, pause, limit time.Duration) (used, error) {
 
 // fromDisk is a copy of a program that is not in the page cache, as after a boot. A file that was just written lies
 // there in pieces of 2 MiB on some file systems, and the kernel counts the whole of each piece to whoever touches a byte of it: 18 MiB more
-// for a console. Where the folder is no disk, the copy is as the program was.
+// for a console. Where the folder is not a disk, the copy is as the program was.
 func fromDisk(program, dir string) (string, error) {
 	from, err := os.Open(program)
 	if err != nil {

@@ -104,7 +104,7 @@ func (m *journey) config(address, window string, trust bool) string {
 	return fmt.Sprintf(shopStore, address, ca, window, trust)
 }
 
-// land moves the node and reads what it took. The stability window, which a person sets, is no part of the pace.
+// land moves the node and reads what it took. The stability window, which a person sets, is not part of the pace.
 func (m *journey) land(ctx context.Context) error {
 	boots := m.Node.Boots()
 	out, code, err := m.Apply(ctx, m.config("198.51.100.10", "1s", true))

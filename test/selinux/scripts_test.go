@@ -46,7 +46,7 @@ var (
 	named = regexp.MustCompile(`(?:^|[\s"'=<>:(])(/(?:bin|boot|dev|etc|home|opt|proc|root|run|sbin|sys|tmp|usr|var)/[A-Za-z0-9._/@+-]*)`)
 	// The word where a shell expects a command; a "=" behind it makes it a variable.
 	command = regexp.MustCompile(`(?m)(?:^|\$\(|\(|[;&|]|\{\s)\s*(?:(?:!|then|do|else|if|exec|while)\s+|[A-Za-z_]+=[^\s$(]*\s+)*([a-z][a-z0-9_.-]*|/[A-Za-z0-9/._-]+)(\+?=)?`)
-	// What stands before the ")" of a case is no command.
+	// What stands before the ")" of a case is not a command.
 	branch = regexp.MustCompile(`(?m)^\s*[a-z0-9-]+(?: \| [a-z0-9-]+)*\)`)
 )
 

@@ -38,7 +38,7 @@ func readUses(t *testing.T) []use {
 	var all []use
 	for _, words := range lines(t, "uses.txt") {
 		if len(words) < 3 {
-			t.Fatalf("uses.txt: %q is no line", strings.Join(words, " "))
+			t.Fatalf("uses.txt: %q is not a line", strings.Join(words, " "))
 		}
 		for _, what := range words[2:] {
 			all = append(all, use{words[0], words[1], what})
@@ -47,7 +47,7 @@ func readUses(t *testing.T) []use {
 	return all
 }
 
-// lines are the words of the lines of a file that are no comments.
+// lines are the words of the lines of a file that are not comments.
 func lines(t *testing.T, name string) [][]string {
 	t.Helper()
 	f, err := os.Open(name)
@@ -108,7 +108,7 @@ func readFacts(t *testing.T) map[string]fact {
 	facts := map[string]fact{}
 	for _, words := range lines(t, "facts.txt") {
 		if len(words) < 5 || words[0] != "yes" && words[0] != "no" {
-			t.Fatalf("facts.txt: %q is no line", strings.Join(words, " "))
+			t.Fatalf("facts.txt: %q is not a line", strings.Join(words, " "))
 		}
 		facts[strings.Join(words[1:4], " ")] = fact{words[0] == "yes", strings.Join(words[4:], " ")}
 	}

@@ -28,7 +28,7 @@ not run again until one of them changes; ` + "`FRESH=1`" + ` runs it all the sam
 The output of each row lies in ` + "`.cache/bench/log`" + `.
 
 The servers of the bench, with their long lists of dependencies and CRI-O's C build, are modules apart (` + "`bench/*/go.mod`" + `), which
-the Makefile builds. Its Go packages are no module: the program's tests import them, and they the program, so that each module
+the Makefile builds. Its Go packages are not a module: the program's tests import them, and they the program, so that each module
 would require the other. Instead, a test in ` + "`tree`" + ` holds that go.mod requires nothing directly that only the bench needs.
 
 To add a test that needs the bench: write it, and run ` + "`go test ./test/tier`" + `, which says whether the table needs a row.

@@ -8,7 +8,7 @@ var table = []Row{
 	{Package: "test/e2e/line", Run: "TestImageStoreIsSeededAndRehearsed", Tier: Test, Seconds: 79, Boots: true, Proves: "an image store seeded, moved and rehearsed on a real CRI-O"},
 	{Package: "test/e2e/walk", Run: "TestWalk", Tier: Test, Seconds: 144, Boots: true, Proves: "a whole walk over IPMI at 9600 baud, with take-over, login, dropped session and killed console"},
 	{Package: "test/bench/node", Run: "TestBakeAndUnbake", Tier: Test, Seconds: 44, Boots: true, Proves: "an installed node is baked, and unbaked to what it was"},
-	{Package: "backend/factory", Run: "TestHandOnANode", Tier: Test, Seconds: 14, Boots: true, Proves: "install and uninstall on a booted machine; logins come back"},
+	{Package: "backend/factory", Run: "TestManualInstallOnANode", Tier: Test, Seconds: 14, Boots: true, Proves: "install and uninstall on a booted machine; logins come back"},
 	{Package: "backend/network", Run: "TestSettingsOnANode", Tier: Test, Seconds: 112, Boots: true, Proves: "real NetworkManager and libnmstate: settings tried, kept, put back; harmful documents refused"},
 
 	// A cluster without a node: real etcd and kube-apiserver with stand-in operators.

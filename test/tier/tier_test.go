@@ -235,7 +235,7 @@ func TestInProcess(t *testing.T) {
 	}
 }
 
-// TestTheQuickTestsAreHunted: of the packages given, those that have tests; their results are no rows of the tiers.
+// TestTheQuickTestsAreHunted: of the packages given, those that have tests; their results are not rows of the tiers.
 func TestTheQuickTestsAreHunted(t *testing.T) {
 	t.Chdir("../..")
 	rows := quickRows(options{match: regexp.MustCompile(""), quick: []string{"touchdown/test/tier", "touchdown/test/stick", "touchdown/backend/csr"}})

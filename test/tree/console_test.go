@@ -60,7 +60,7 @@ func (r requirement) check(t *testing.T, top string) (faults []string) {
 	}
 	switch r.kind() {
 	case "":
-		faults = append(faults, fmt.Sprintf("%q is no verdict", r.verdict))
+		faults = append(faults, fmt.Sprintf("%q is not a verdict", r.verdict))
 	case "absent":
 		if r.shown != "" {
 			faults = append(faults, "a test shows what is absent")

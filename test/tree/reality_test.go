@@ -115,7 +115,7 @@ func (a assumption) checkCode(top string) (faults []string) {
 		}
 		file := names[0][1]
 		if first, _, _ := strings.Cut(file, "/"); !slices.Contains(product, first) || strings.HasSuffix(file, "_test.go") {
-			faults = append(faults, file+" is no file of the program")
+			faults = append(faults, file+" is not a file of the program")
 			continue
 		}
 		for _, name := range names[1:] {

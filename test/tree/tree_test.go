@@ -20,12 +20,14 @@ import (
 type listed struct {
 	ImportPath, Dir, Doc string
 	Imports              []string
+	TestImports          []string
+	XTestImports         []string
 	GoFiles              []string
 }
 
 func packages(t *testing.T) []listed {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Doc,Imports,GoFiles", "touchdown/...")
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Doc,Imports,TestImports,XTestImports,GoFiles", "touchdown/...")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
@@ -50,10 +52,24 @@ const engine = "touchdown/steps/engine"
 // read are the values that people read. Whoever shows them may import them.
 var read = []string{"touchdown/backend/check", "touchdown/backend/problem", "touchdown/backend/progress"}
 
+// facade is the package that commands, steps and consoles import of its tree: what lies below it is its own.
+const facade = "touchdown/backend/images"
+
+func under(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
+
+// behind tells whether an import passes the facade by.
+func behind(from, to string) bool {
+	if !under(to, facade) || to == facade {
+		return false
+	}
+	return under(from, "touchdown/cmd") || under(from, "touchdown/steps") || under(from, "touchdown/tui")
+}
+
 // may tells whether a package of the house may import another one. The order is cmd, tui, steps, backend.
 func may(from, to string) bool {
-	under := func(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
 	switch {
+	case behind(from, to):
+		return false
 	case under(from, "touchdown/test"), to == "touchdown/backend/message":
 		return true
 	case under(from, "touchdown/cmd"):
@@ -72,7 +88,7 @@ func may(from, to string) bool {
 		}
 		return slices.Contains([]string{
 			"touchdown/backend/host", "touchdown/backend/kube", "touchdown/backend/problem",
-			"touchdown/backend/check", "touchdown/backend/envelope", "touchdown/backend/progress", "touchdown/backend/layout", "touchdown/backend/value", "touchdown/assets",
+			"touchdown/backend/check", "touchdown/backend/envelope", "touchdown/backend/progress", "touchdown/backend/layout", "touchdown/backend/layout/rhcos", "touchdown/backend/value", "touchdown/assets",
 		}, to)
 	}
 	return false
@@ -90,6 +106,11 @@ func TestImportsRunOneWay(t *testing.T) {
 		for _, i := range p.Imports {
 			if strings.HasPrefix(i, "touchdown/") && !may(p.ImportPath, i) {
 				t.Errorf("%s imports %s", p.ImportPath, i)
+			}
+		}
+		for _, i := range slices.Concat(p.TestImports, p.XTestImports) {
+			if behind(p.ImportPath, i) && !strings.HasSuffix(i, "test") { // critest is a CRI-O for tests
+				t.Errorf("a test of %s imports %s", p.ImportPath, i)
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -22,10 +23,18 @@ var banned = map[string]string{
 var phrases = map[string]string{
 	"by itself": "automatically, or alone", "by themselves": "automatically, or alone", "stays as it is": "stays unchanged",
 	"accept the difference": "waive the check", "accept it with your name": "waive the check", "accept another board": "waive the check",
-	"accept the other version": "waive the check", "is waited for": "what waits for it", "are waited for": "what waits for them",
+	"accept the other version": "waive the check", "some minutes": "a few minutes", "some seconds": "a few seconds",
+	"not looked at": "not checked", "within reach": "reachable, or at the site", "is waited for": "what waits for it", "are waited for": "what waits for them",
 }
 
-var word = regexp.MustCompile(`[A-Za-z]+`)
+// isNo is a sentence that says of something what it is not, as in "is no file": write "is not a file". "There is no file" is right.
+var isNo = regexp.MustCompile(`(?i)(\w+ )?\b(?:is|are|was|were) no (\w+)`)
+
+// afterNo are the words with which "is no" is good English.
+var afterNo = []string{"longer", "more", "use", "good", "matter", "reason", "worse", "harm", "bolder", "news", "word", "way"}
+
+// word is one word, a part of a name too: "waitsAgain" has two.
+var word = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
 
 // TestPlainWords looks for banned words in every text of the tree: code, comments, screens, units and documents.
 func TestPlainWords(t *testing.T) {
@@ -57,6 +66,11 @@ func TestPlainWords(t *testing.T) {
 			for phrase, instead := range phrases {
 				if strings.Contains(strings.ToLower(line), phrase) {
 					t.Errorf("%s:%d: write %s instead of %q", name, n, instead, phrase)
+				}
+			}
+			for _, m := range isNo.FindAllStringSubmatch(line, -1) {
+				if !strings.EqualFold(m[1], "there ") && !slices.Contains(afterNo, m[2]) {
+					t.Errorf("%s:%d: write %q", name, n, strings.Replace(m[0], " no ", " not a ", 1))
 				}
 			}
 			line = strings.ReplaceAll(line, "udevadm settle", "udevadm") // the name of its command is not ours

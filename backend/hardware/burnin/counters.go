@@ -58,10 +58,10 @@ func memoryErrors(m *host.Machine) counters {
 }
 
 // portCounts are what a port of a network card counts of broken frames (the kernel's ABI/testing/sysfs-class-net-statistics). Frames
-// that are only dropped are no fault of the hardware.
+// that are only dropped are not a fault of the hardware.
 var portCounts = []string{"rx_errors", "tx_errors", "rx_crc_errors", "rx_frame_errors", "tx_carrier_errors"}
 
-// portErrors are those of each physical port, or with linked of each one that has a link: a cable that is plugged in later is no fault.
+// portErrors are those of each physical port, or with linked of each one that has a link: a cable that is plugged in later is not a fault.
 func portErrors(m *host.Machine, linked bool) counters {
 	c := counters{}
 	for _, dir := range glob(m, "/sys/class/net/*") {
@@ -167,6 +167,8 @@ func word(m *host.Machine, file string) string {
 
 // number is what a file that holds one number says.
 func number(m *host.Machine, file string) (n int64, err error) {
-	_, err = fmt.Sscanf(word(m, file), "%d", &n)
-	return n, err
+	if _, err = fmt.Sscanf(word(m, file), "%d", &n); err != nil {
+		return 0, fmt.Errorf("reading the number in %s: %w", file, err)
+	}
+	return n, nil
 }

@@ -18,17 +18,17 @@ func (r *Result) Checks() []check.Check {
 			ID: "burn-in-ecc", Title: message.T("Burn-in: memory errors (ECC)"), Expected: message.T("no error more than before"),
 			Source: message.T("a corrected error in a burn-in is a module that gets worse; EDAC of the kernel counts them (/sys/devices/system/edac)"),
 			Fix:    message.T("Replace the memory module that is named; where none is, find it in the BMC's event log."),
-		}, message.T("not looked at: the kernel counts no memory errors here; no ECC memory, or no EDAC driver for this board")),
+		}, message.T("not checked: the kernel counts no memory errors here; no ECC memory, or no EDAC driver for this board")),
 		r.judge(groupSMART, check.Check{
 			ID: "burn-in-smart", Title: message.T("Burn-in: disk errors (SMART)"), Expected: message.T("no error more than before"),
 			Source: message.T("smartctl: reallocated, pending and uncorrectable sectors of ATA, media errors of NVMe"),
 			Fix:    message.T("Replace the disk."),
-		}, message.T("not looked at: no disk tells its errors, or smartctl is not installed on this machine (package smartmontools)")),
+		}, message.T("not checked: no disk reports its errors, or smartctl is not installed on this machine (package smartmontools)")),
 		r.judge(groupPorts, check.Check{
 			ID: "burn-in-ports", Title: message.T("Burn-in: network ports"), Expected: message.T("no error and no lost link"),
 			Source: message.T("/sys/class/net/*/statistics, carrier_changes"),
 			Fix:    message.T("Check the cable, the transceiver and the switch's port; if they are good, replace the network card."),
-		}, message.T("not looked at: no physical port has a link")),
+		}, message.T("not checked: no physical port has a link")),
 		r.temperature(),
 		r.throttling(),
 	}
@@ -53,13 +53,13 @@ func (r *Result) cpu() check.Check {
 	c.Observed = message.F("%d computations on %d CPUs in %s, all right", int(rounds)*len(kernels), n, span(r.For))
 	switch wrong := r.Tally.Wrong[kindCPU]; {
 	case n == 0:
-		c.Status, c.Observed = check.Skip, message.T("not looked at: the kernel does not list its CPUs")
+		c.Status, c.Observed = check.Skip, message.T("not checked: the kernel does not list its CPUs")
 	case wrong > 0:
 		c.Status, c.Observed = check.Fail, message.F("%d computations wrong", int(wrong))
 		c.Fix, c.Evidence = message.T("Replace the processor or the board: it computes wrong results."), r.told(kindCPU)
 	case len(idle) > 0:
 		c.Status, c.Observed, c.Evidence = check.Warn, message.F("%d of %d CPUs were not loaded", len(idle), n), idle
-		c.Fix = message.T("Retry when nothing else has these CPUs to itself.")
+		c.Fix = message.T("Retry when no other program has these CPUs for itself alone.")
 	}
 	return r.dated(c)
 }
@@ -136,7 +136,7 @@ func (r *Result) throttling() check.Check {
 		ID: "burn-in-throttling", Title: message.T("Burn-in: CPU throttling"), Expected: message.T("no CPU slows down because of heat"),
 		Source: message.T("/sys/devices/system/cpu/cpu*/thermal_throttle"),
 		Fix:    message.T("Check fans, heat sinks and air flow: at its site the machine may be hotter than here."),
-	}, message.T("not looked at: the kernel does not count it on this processor"))
+	}, message.T("not checked: the kernel does not count it on this processor"))
 	if c.Status == check.Fail {
 		c.Status = check.Warn
 	}
@@ -150,7 +150,7 @@ func (r *Result) temperature() check.Check {
 		Source: message.T("/sys/class/hwmon: temp*_max, temp*_crit"),
 	}
 	if len(r.Hottest) == 0 {
-		c.Status, c.Observed = check.Skip, message.T("not looked at: the machine has no sensor that answers")
+		c.Status, c.Observed = check.Skip, message.T("not checked: the machine has no sensor that answers")
 		return r.dated(c)
 	}
 	names := make([]string, 0, len(r.Hottest))

@@ -73,7 +73,7 @@ func burn(t *testing.T, m *hosttest.Fake, load Load) map[string]check.Check {
 	return found
 }
 
-// TestQuietCounters: what was there before is no fault of this burn-in.
+// TestQuietCounters: what was there before is not a fault of this burn-in.
 func TestQuietCounters(t *testing.T) {
 	for id, c := range burn(t, machine(t), done(func() {})) {
 		want := check.Pass

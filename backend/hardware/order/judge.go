@@ -93,7 +93,7 @@ func (*Sheet) text(c check.Check, is string, right bool) check.Check {
 	c.Status, c.Observed = check.Pass, message.Data(is)
 	switch {
 	case is == "":
-		c.Status, c.Observed = check.Skip, message.T("not looked at: the machine does not tell")
+		c.Status, c.Observed = check.Skip, message.T("not checked: the machine does not say")
 	case !right:
 		c.Status, c.Fix = check.Fail, message.T("Find out whether this is the machine that was ordered, or correct the order sheet.")
 	}
@@ -147,7 +147,7 @@ func (i Item) is(p hardwarePart) bool {
 // take what another one needs.
 func (*Sheet) parts(c check.Check, failed message.Text, want []Item, have []hardwarePart) check.Check {
 	if failed != (message.Text{}) && len(have) == 0 { // a section can have an error and all its parts
-		c.Status, c.Observed = check.Skip, message.F("not looked at: %s", message.OrVerbatim(failed))
+		c.Status, c.Observed = check.Skip, message.F("not checked: %s", message.OrVerbatim(failed))
 		return c
 	}
 	left := slices.Clone(have)

@@ -80,7 +80,7 @@ func TestWhatWasOrdered(t *testing.T) {
 	}{
 		"order-serial":  {func(i *hardware.Inventory) { i.Product.Serial = "SN-3" }, check.Fail, "SN-3"},
 		"order-model":   {func(i *hardware.Inventory) { i.Product.Name = "Edge 90" }, check.Fail, "Edge 90"},
-		"order-bios":    {func(i *hardware.Inventory) { i.Product.BIOS = "" }, check.Skip, "does not tell"},
+		"order-bios":    {func(i *hardware.Inventory) { i.Product.BIOS = "" }, check.Skip, "does not say"},
 		"order-modules": {func(i *hardware.Inventory) { i.Modules[0].Bytes = 0 }, check.Fail, "missing: 1 x Samsung 32"},
 		"order-disks":   {func(i *hardware.Inventory) { i.Disks[0].Firmware = "HXT8" }, check.Fail, "missing: 1 x PM883 900 HXT7"},
 		"order-nics":    {func(i *hardware.Inventory) { i.NICs = i.NICs[1:] }, check.Fail, "missing: 1 x ice 4.00"},

@@ -65,7 +65,7 @@ func (w Wiring) Checks(seen []Cable, unseen []string) []check.Check {
 		at := slices.IndexFunc(seen, p.at)
 		if at < 0 && len(unseen) > 0 {
 			c.Status = check.Skip
-			c.Observed = message.F("not looked at: %s is not here, and a pod may have the port of the card at %s", p.NIC, strings.Join(unseen, ", "))
+			c.Observed = message.F("not checked: %s is not here, and a pod may have the port of the card at %s", p.NIC, strings.Join(unseen, ", "))
 			checks = append(checks, c)
 			continue
 		}
@@ -101,15 +101,15 @@ func judge(c check.Check, p Port, here Cable, elsewhere string) check.Check {
 	case placed && elsewhere != "" && (!here.heard() || !p.end(here)) && (here.heard() || !here.Link || p.Switch != "" && p.Port != ""):
 		c.Status, c.Fix = check.Fail, message.F("Move the cable from %s to %s.", elsewhere, here.NIC)
 	case !here.Up && !here.Link:
-		c.Status, c.Observed = check.Skip, message.F("not looked at: %s is switched off", here.NIC)
+		c.Status, c.Observed = check.Skip, message.F("not checked: %s is switched off", here.NIC)
 		c.Evidence = []message.Text{unlinked}
 	case !here.Link:
 		c.Status, c.Fix = check.Fail, message.F("Plug the cable from %s into %s, or switch that port on.", p.words(), here.NIC)
 		c.Evidence = []message.Text{unlinked}
 	case !here.heard() && here.Listened < ListenFor:
-		c.Status, c.Observed, c.Evidence = check.Skip, message.T("not looked at yet: waiting for the switch to announce itself"), []message.Text{listening}
+		c.Status, c.Observed, c.Evidence = check.Skip, message.T("not checked yet: waiting for the switch to announce itself"), []message.Text{listening}
 	case !here.heard():
-		c.Status, c.Observed = check.Skip, message.T("not looked at: there is a link, but the switch does not announce itself (LLDP)")
+		c.Status, c.Observed = check.Skip, message.T("not checked: there is a link, but the switch does not announce itself (LLDP)")
 	case placed && !p.end(here):
 		c.Status, c.Fix = check.Fail, message.F("Move the other end of the cable in %s to %s.", here.NIC, p.words())
 	case p.VLAN != 0 && here.VLAN != 0 && p.VLAN != here.VLAN:

@@ -77,7 +77,7 @@ func TestWiringIsJudged(t *testing.T) {
 		"moved away from where it was heard": {func(_ *Sheet, seen []Cable) {
 			seen[1].Switch, seen[1].Port, seen[1].Link = seen[0].Switch, seen[0].Port, false
 			seen[0].Switch, seen[0].Port, seen[0].Listened = "", "", 1
-		}, check.Skip, "not looked at yet: waiting for the switch"},
+		}, check.Skip, "not checked yet: waiting for the switch"},
 		"in a port that is off":       {func(_ *Sheet, seen []Cable) { seen[0] = Cable{NIC: "eno1", MAC: seen[0].MAC} }, check.Skip, "eno1 is switched off"},
 		"in another VLAN":             {func(_ *Sheet, seen []Cable) { seen[0].VLAN = 21 }, check.Fail, "Set the untagged VLAN of the switch's port to 20."},
 		"with small frames":           {func(_ *Sheet, seen []Cable) { seen[0].Frame = 1518 }, check.Fail, "take frames for an MTU of 9000"},

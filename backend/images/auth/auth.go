@@ -9,12 +9,13 @@ import (
 	"touchdown/backend/message"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/problem"
 	"touchdown/backend/value"
 )
 
 // File is where OpenShift keeps the node's credentials; CRI-O reads the same file (global_auth_file) for mirrors.
-const File = "/var/lib/kubelet/config.json"
+const File = rhcos.PullSecret
 
 // limit is far above a pull secret of dozens of registries.
 const limit = 4 << 20
@@ -70,7 +71,7 @@ func parse(b []byte) (Logins, bool) {
 			return Logins{}, false
 		}
 		login := Login{a.Username, a.Password}
-		if user, password, wrong := value.DecodeAuth(a.Auth); wrong == "" {
+		if user, password, err := value.DecodeAuth(a.Auth); err == nil {
 			login = Login{user, password}
 		}
 		if login.User != "" {
@@ -107,7 +108,7 @@ func (l Logins) For(name string) (Login, bool) {
 func (l Logins) Mask(text string) string {
 	for _, login := range l.by {
 		for _, secret := range []string{login.Password, base64.StdEncoding.EncodeToString([]byte(login.User + ":" + login.Password))} {
-			if len(secret) >= 4 { // a shorter one would cut words in pieces and is no secret
+			if len(secret) >= 4 { // a shorter one would cut words in pieces and is not a secret
 				text = strings.ReplaceAll(text, secret, host.Masked)
 			}
 		}

@@ -145,11 +145,11 @@ var told = map[Class]struct {
 		return message.F("The image %s is not made for this node's processor.", n)
 	}, message.T("Mirror it for this architecture too.")},
 	BadName: {"PUL-REF", func(n string) message.Text {
-		return message.F("The name %s cannot be one of an image in a registry.", n)
-	}, message.T("Correct it where it is needed.")},
+		return message.F("%s cannot be the name of an image in a registry.", n)
+	}, message.T("Correct it where the image is named.")},
 	Busy: {"PUL-BUSY", func(n string) message.Text {
 		return message.F("The registry of the image %s limits how often it can be asked.", n)
-	}, message.T("Wait some minutes, then retry.")},
+	}, message.T("Wait a few minutes, then retry.")},
 	Broken: {"PUL-BRK", func(n string) message.Text {
 		return message.F("The registry of the image %s breaks off, or reports an internal error.", n)
 	}, message.T("Look at the registry's own log and at the line to it, then retry.")},

@@ -93,7 +93,7 @@ func TestTroubleHasAName(t *testing.T) {
 	}
 }
 
-// What is no CRI-O at all: no socket, a plain file, a server that talks rubbish.
+// What is not a CRI-O at all: no socket, a plain file, a server that talks rubbish.
 func TestNoSocket(t *testing.T) {
 	root := t.TempDir()
 	c, err := cri.Open(host.Open(host.Options{Root: root}))

@@ -105,7 +105,7 @@ func (p *Store) quick(ctx context.Context, n int) error {
 	return store.Damaged(append(found, s.DigestChain()...))
 }
 
-// same tells whether a generation holds the draft's images under the same names, and its layers.
+// same tells whether a generation holds the staged generation's images under the same names, and its layers.
 func (d *staged) same(g Generation) bool {
 	if d.more || len(d.images) != len(g.Images) || len(d.layers) != len(g.Layers) {
 		return false

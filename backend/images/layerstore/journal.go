@@ -82,7 +82,7 @@ func (j journal) note(r record) error {
 	return nil
 }
 
-// records reads the journal. A last line that a power cut tore is no record; it is cut off, so that the next one does not
+// records reads the journal. A last line that a power cut tore is not a record; it is cut off, so that the next one does not
 // stick to it.
 func (j journal) records() ([]record, error) {
 	name := filepath.Join(j.dir, journalFile)

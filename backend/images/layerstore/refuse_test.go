@@ -68,7 +68,7 @@ func TestRefusals(t *testing.T) {
 	}
 	b.add(layerstore.Selection{})
 	b.seeded.Step = nil
-	far, err := layerstore.Init(filepath.Join(imagestore.NewDisk(t, "ext4", 200<<20).Dir, "pool"))
+	far, err := layerstore.Init(filepath.Join(imagestore.NewDisk(t, "ext4", 200<<20).Dir, "store"))
 	b.must(err)
 	if _, err := far.Move(t.Context(), b.primary, layerstore.Selection{}); problem.From(err).Code != "STR-DEV" {
 		t.Errorf("a move to another disk: %v", err)
@@ -113,7 +113,7 @@ func TestEmptyStoreIsValid(t *testing.T) {
 	}
 }
 
-// TestJournal: a torn last line is no record, and nothing is glued to it.
+// TestJournal: a torn last line is not a record, and nothing is glued to it.
 func TestJournal(t *testing.T) {
 	b := newBench(t, "xfs")
 	b.must(b.seeded.Switch(t.Context(), b.add(layerstore.Selection{}).N))

@@ -36,7 +36,7 @@ type Blob struct {
 func Parse(text string) (Ref, error) {
 	var r Ref
 	if text == "" || len(text) > longest {
-		return r, fmt.Errorf("%d bytes are no reference of an image", len(text))
+		return r, fmt.Errorf("%d bytes are not a reference of an image", len(text))
 	}
 	name, digest, digested := strings.Cut(text, "@")
 	if digested {
@@ -59,7 +59,7 @@ func Parse(text string) (Ref, error) {
 	}
 	// A bare digest or the ID of an image looks like a short name with a tag.
 	if !pathForm.MatchString(r.Path) || r.Host == "" && (r.Path == "sha256" || r.Path == "sha512") {
-		return Ref{}, fmt.Errorf("%q is no reference of an image", text)
+		return Ref{}, fmt.Errorf("%q is not a reference of an image", text)
 	}
 	return r, nil
 }

@@ -238,7 +238,7 @@ func (r *Reader) token(s source, req *http.Request) error {
 		given.Token = given.Access
 	}
 	if strings.ContainsAny(given.Token, "\r\n") {
-		return errors.New("logging in: what it sent is no token")
+		return errors.New("logging in: what it sent is not a token")
 	}
 	r.keep(s, "Bearer "+given.Token)
 	return nil

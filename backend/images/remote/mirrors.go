@@ -8,12 +8,13 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/images/ref"
+	"touchdown/backend/layout/rhcos"
 )
 
 // Where containers-registries.conf(5) puts the settings. OpenShift writes the first file from the cluster's mirror sets.
 const (
-	confFile = "/etc/containers/registries.conf"
-	confDir  = "/etc/containers/registries.conf.d/*.conf"
+	confFile = rhcos.Registries
+	confDir  = rhcos.RegistriesDropIns + "/*.conf"
 	// confLimit bounds a file of settings: hundreds of mirrors take some 100 KiB.
 	confLimit = 4 << 20
 )

@@ -180,7 +180,7 @@ func (r *Reader) from(ctx context.Context, s source) (*Image, error) {
 func decode(body []byte) (manifest, error) {
 	var m manifest
 	if err := json.Unmarshal(body, &m); err != nil || m.SchemaVersion != 2 {
-		return m, errors.New("what it sent is no manifest of schema 2")
+		return m, errors.New("what it sent is not a manifest of schema 2")
 	}
 	return m, nil
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/http/httpproxy"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 )
 
 // dialTime is how long a registry may take to take a connection; a site's own one is milliseconds away.
@@ -21,10 +22,10 @@ const dialTime = 5 * time.Second
 
 // certDirs hold what a registry's certificate is checked with, besides the system's authorities. The first that exists for a
 // registry counts.
-var certDirs = []string{"/etc/containers/certs.d", "/etc/docker/certs.d"}
+var certDirs = []string{"/etc/containers/certs.d", rhcos.RegistryCerts}
 
 // proxyFile is where OpenShift puts the cluster's proxy for services of the node, CRI-O among them.
-const proxyFile = "/etc/mco/proxy.env"
+const proxyFile = rhcos.Proxy
 
 // client makes the client for one registry.
 func (r *Reader) client(registry string, insecure bool) *http.Client {

@@ -135,7 +135,7 @@ func (c *chain) want(key string) string {
 func (c *chain) manifest(key, digest string, data []byte) {
 	var m manifest
 	if err := json.Unmarshal(data, &m); err != nil {
-		c.damage(blobFile(key), message.F("%s is no manifest: %s", key, message.Detail(err)))
+		c.damage(blobFile(key), message.F("%s is not a manifest: %s", key, message.Detail(err)))
 		return
 	}
 	c.manifests[digest] = m

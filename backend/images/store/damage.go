@@ -23,7 +23,7 @@ type Damage struct {
 	What   message.Text
 }
 
-// none is no damage.
+// none is not damage.
 var none message.Text
 
 // Text is the damage as one line.

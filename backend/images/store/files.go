@@ -63,7 +63,7 @@ func (f files) link(id string) (string, error) {
 	link := filepath.Join(f.base(), Overlay, linksDir, string(data))
 	target, err := os.Readlink(link)
 	if err != nil && !errors.Is(err, unix.ENOENT) {
-		return "", refused(f.named(link), message.T("it is no link"), err)
+		return "", refused(f.named(link), message.T("it is not a link"), err)
 	}
 	if err == nil && target != linkTarget(id) {
 		return "", refused(f.named(link), message.F("it leads to %.80q instead of layer %s", target, id), nil)
@@ -87,7 +87,7 @@ func (f files) lower(id string) (string, error) {
 	return string(data), nil
 }
 
-// unfit passes on that a file is lost, and refuses one that is there and is no short text.
+// unfit passes on that a file is lost, and refuses one that is there and is not a short text.
 func (f files) unfit(file string, err error) error {
 	if errors.Is(err, unix.ENOENT) {
 		return err

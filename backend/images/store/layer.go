@@ -44,7 +44,7 @@ func (c *cloning) layer(t *tree, id string) error {
 	}
 	defer shut(dst)
 	if st, err := lstat(src, "diff"); err == nil && st.Mode&unix.S_IFMT != unix.S_IFDIR {
-		return refused(c.store.files().named(filepath.Join(c.store.files().layerPath(id), "diff")), message.T("it is no folder"), nil)
+		return refused(c.store.files().named(filepath.Join(c.store.files().layerPath(id), "diff")), message.T("it is not a folder"), nil)
 	}
 	if err := t.copy(src, dst, "diff"); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (c *cloning) split(t *tree, dst int, id string) error {
 		return nil
 	}
 	if err != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return refused(c.store.files().named(c.store.files().splitPath(id)), message.T("it is no file"), err)
+		return refused(c.store.files().named(c.store.files().splitPath(id)), message.T("it is not a file"), err)
 	}
 	in, err := openFile(from, id+splitSuffix)
 	if err != nil {

@@ -50,7 +50,7 @@ func readLayers(root string) ([]Layer, error) {
 		for n, raw := range records {
 			l := Layer{Raw: raw}
 			if err := json.Unmarshal(raw, &l); err != nil {
-				return nil, refused(file, message.F("record %d is no layer", n+1), err)
+				return nil, refused(file, message.F("record %d is not a layer", n+1), err)
 			}
 			if !ValidID(l.ID) || l.Parent != "" && !ValidID(l.Parent) {
 				return nil, refused(file, message.F("record %d has the id %.80q and the parent %.80q", n+1, l.ID, l.Parent), nil)
@@ -74,7 +74,7 @@ func readImages(root string) ([]Image, error) {
 	for n, raw := range records {
 		i := Image{Raw: raw}
 		if err := json.Unmarshal(raw, &i); err != nil {
-			return nil, refused(file, message.F("record %d is no image", n+1), err)
+			return nil, refused(file, message.F("record %d is not an image", n+1), err)
 		}
 		if what := badImage(i); what != (message.Text{}) {
 			return nil, refused(file, message.F("record %d has %s", n+1, what), nil)
@@ -163,7 +163,7 @@ func readList(file string) ([]json.RawMessage, error) {
 	}
 	var records []json.RawMessage
 	if err := json.Unmarshal(data, &records); err != nil {
-		return nil, refused(file, message.T("it is no list in JSON"), err)
+		return nil, refused(file, message.T("it is not a list in JSON"), err)
 	}
 	return records, nil
 }

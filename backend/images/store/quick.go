@@ -178,7 +178,7 @@ func (p *pass) file(name string, e storage.Entry) (message.Text, error) {
 func (p *pass) differs(dir int, base string, st *unix.Stat_t, e storage.Entry) message.Text {
 	kind, format := p.header.kind(), st.Mode&unix.S_IFMT
 	if e.Size > 0 && format != unix.S_IFREG {
-		return message.T("it is no file")
+		return message.T("it is not a file")
 	}
 	want := uint32(0)
 	switch kind {

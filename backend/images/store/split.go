@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// maxLine is how long a line of a tar-split may be: its writer cuts what is no file into pieces of 1 MiB, and base64
+	// maxLine is how long a line of a tar-split may be: its writer cuts what is not a file into pieces of 1 MiB, and base64
 	// makes them a third longer.
 	maxLine = 4 << 20
 	// maxEntries is how many files one layer may have. The largest images have 300,000.
@@ -28,7 +28,7 @@ const (
 )
 
 // errSplit is a tar-split that its writer did not leave so.
-var errSplit = errors.New("it is no tar-split")
+var errSplit = errors.New("it is not a tar-split")
 
 // split reads a tar-split, piece by piece, as written by anybody.
 type split struct {
@@ -117,7 +117,7 @@ func (h *header) file(size int64) {
 	h.fill = (tarBlock - size%tarBlock) % tarBlock
 }
 
-// kind is the type of the file, or 0 where the last block before it is no header.
+// kind is the type of the file, or 0 where the last block before it is not a header.
 func (h *header) kind() byte {
 	sum, err := strconv.ParseInt(strings.Trim(string(h.last[148:156]), " \x00"), 8, 64)
 	if err != nil {

@@ -254,7 +254,7 @@ func CopyFile(from, to string) error {
 		return fmt.Errorf("reading attributes: %w", err)
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > MaxBlob {
-		return refused(within(from), message.F("it is no file of at most %d bytes", MaxBlob), nil)
+		return refused(within(from), message.F("it is not a file of at most %d bytes", MaxBlob), nil)
 	}
 	out, err := unix.Open(to, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"touchdown/test/bench"
 )
 
-// A real API: every kind is asked for by its real path, those that it lacks are no fault, and nothing is written.
+// A real API: every kind is asked for by its real path, those that it lacks are not a fault, and nothing is written.
 func TestRealAPI(t *testing.T) {
 	b := bench.Start(t, bench.Options{})
 	c, err := kube.Open(b.Kubeconfig, slog.New(slog.DiscardHandler))

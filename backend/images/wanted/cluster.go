@@ -40,7 +40,7 @@ type kind struct {
 	read           func(g *gathering, o object) error
 }
 
-// kinds are all of them. One that a cluster does not have is no fault: DeploymentConfigs, OLM and KubeVirt are optional.
+// kinds are all of them. One that a cluster does not have is not a fault: DeploymentConfigs, OLM and KubeVirt are optional.
 func kinds() []kind {
 	return []kind{
 		{source: "pods", version: "v1", read: readPod},

@@ -36,7 +36,7 @@ func (at *group) find() {
 		case "other-name":
 			add(kind, "It is here, but not under the name "+list(names)+", and CRI-O goes by the name too.", "Pull it under that name; nothing is fetched twice.")
 		case "bad-name":
-			add(kind, fmt.Sprintf("%s cannot be the name of an image.", list(names)), "Correct it where it is needed.")
+			add(kind, fmt.Sprintf("%s cannot be the name of an image.", list(names)), "Correct it where the image is named.")
 		case "short-name":
 			add(kind, list(names)+" names no registry, so OpenShift does not pull it.", "Write the registry before it, where it is needed.")
 		}

@@ -89,7 +89,7 @@ func inLayer(folder, name string) (b []byte, last bool, err error) {
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return nil, true, fmt.Errorf("%s is no file in the image", name)
+		return nil, true, fmt.Errorf("%s is not a file in the image", name)
 	}
 	b, err = io.ReadAll(io.LimitReader(f, payloadLimit+1))
 	if err != nil {

@@ -15,15 +15,16 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/message"
 )
 
 // Where the node keeps what it starts automatically.
 const (
-	manifestDir  = "/etc/kubernetes/manifests"
-	resourcesDir = "/etc/kubernetes/static-pod-resources"
-	crioConf     = "/etc/crio/crio.conf"
-	crioConfDir  = "/etc/crio/crio.conf.d"
+	manifestDir  = rhcos.Manifests
+	resourcesDir = rhcos.Resources
+	crioConf     = rhcos.Crio
+	crioConfDir  = rhcos.CrioDropIns
 )
 
 const (
@@ -120,7 +121,7 @@ func (g *gathering) staticPod(m *host.Machine, path string, need Need) {
 		Spec     podSpec
 	}
 	if err := yaml.Unmarshal(b, &pod); err != nil || pod.Kind != "Pod" {
-		g.note("static-pods", message.F("%s is no pod.", path))
+		g.note("static-pods", message.F("%s is not a pod.", path))
 		return
 	}
 	if pod.Metadata.Namespace == "" {

@@ -26,7 +26,7 @@ func (g *gathering) release(ctx context.Context, c *kube.Cluster, s *store, o Op
 	}
 	var desired struct{ Image string }
 	if err := decode(version, &desired, "status", "desired"); err != nil || desired.Image == "" {
-		g.note("release", message.T("The cluster does not tell its release."))
+		g.note("release", message.T("The cluster does not report its release."))
 		return nil
 	}
 	g.add(use{desired.Image, Needer{Who: "ClusterVersion version", Need: Boot, Source: "release"}})

@@ -15,7 +15,7 @@ type Registry interface {
 	Images(ctx context.Context, names []string, each func(name string, image *remote.Image, err error))
 }
 
-// Weigh asks registries how much has to be fetched for what is missing. That nobody answers is no fault: such images stay
+// Weigh asks registries how much has to be fetched for what is missing. That nobody answers is not a fault: such images stay
 // without a size. A registry that sends something else than the digest says is told as a finding.
 func (r *Result) Weigh(ctx context.Context, reg Registry) {
 	at := map[string]int{}

@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/message"
 )
 
 // Where OpenShift lays units and scripts. Those of the operating system itself (/usr/lib) run no containers.
 const (
-	unitDir       = "/etc/systemd/system"
+	unitDir       = rhcos.Units
 	dispatcherDir = "/etc/NetworkManager/dispatcher.d"
 	quadletDir    = "/etc/containers/systemd"
 )

@@ -55,6 +55,9 @@ type Image struct {
 	Blobs []ref.Blob `json:"-"` // what Download is the sum of
 }
 
+// Spare tells whether nothing runs the image.
+func (i Image) Spare() bool { return i.Need == Spare }
+
 // Needer is someone who names an image.
 type Needer struct {
 	Who    string `json:"who"` // "Deployment openshift-x/y", "static pod openshift-etcd/etcd", "unit nodeip-configuration.service"

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Status is an API server's answer that is no object.
+// Status is an API server's answer that is not an object.
 func Status(code int, reason, message string) (int, any) {
 	status := "Failure"
 	if code < 300 {
@@ -43,7 +43,7 @@ func (a *API) list(r *http.Request) (int, any) {
 			paths = append(paths, path)
 		}
 	}
-	// A name that is not there looks like a kind that is not there: the last part of an object's path is no plural.
+	// A name that is not there looks like a kind that is not there: the last part of an object's path is not a plural.
 	if len(paths) == 0 && !strings.HasSuffix(kind, "s") {
 		return Status(404, "NotFound", "not found")
 	}

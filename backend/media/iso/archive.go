@@ -145,7 +145,7 @@ func uncpio(b []byte, files *[]File) (behind []byte, err error) {
 		}
 		head := string(b[at : at+cpioHeader])
 		if head[:6] != cpioMagic && head[:6] != "070702" {
-			return nil, errors.New("it is no cpio archive in the format newc")
+			return nil, errors.New("it is not a cpio archive in the format newc")
 		}
 		var mode, size, nameSize int64
 		for column, into := range map[int]*int64{1: &mode, 6: &size, 11: &nameSize} {

@@ -212,7 +212,7 @@ func (v *opened) alone(a *Area) error {
 		if e.Folder || a.Offset < e.Start || a.Offset+a.Length > e.Start+e.Size {
 			return damaged(fmt.Errorf("the area of %d bytes at %d overlaps with %s", a.Length, a.Offset, e.Path))
 		}
-		if in != nil && (in.Start != e.Start || in.Size != e.Size) { // two names of one file are no overlap
+		if in != nil && (in.Start != e.Start || in.Size != e.Size) { // two names of one file are not an overlap
 			return damaged(fmt.Errorf("%s and %s overlap, and the area at %d lies in both", in.Path, e.Path, a.Offset))
 		}
 		if in == nil || e.Path == a.File {

@@ -16,6 +16,7 @@ import (
 	"github.com/coreos/ignition/v2/config/v3_5/types"
 
 	"touchdown/assets"
+	"touchdown/backend/layout"
 )
 
 // What touchdown-install reads in the live system, and the unit that starts it (assets/live/install.bu).
@@ -23,7 +24,7 @@ const (
 	installConf   = "/etc/touchdown/install.conf"
 	installTarget = "/etc/touchdown/target.ign"
 	installUnit   = "touchdown-install.service"
-	liveProgram   = "/usr/local/bin/touchdown"
+	liveProgram   = layout.Program
 )
 
 // LeastDiskGB is the size of the smallest disk that is installed by default, in 10^9 bytes. assisted-service,

@@ -452,7 +452,7 @@ func TestAForgottenMediumWipesNoNode(t *testing.T) {
 				t.Errorf("the node's boot partition is mounted with %q", mounts)
 			}
 			if i == 0 && !l.startNode() {
-				t.Error("what is installed is no node")
+				t.Error("what is installed is not a node")
 			}
 		}
 		for name, program := range map[string]string{"ls": "exit 2", "cat": "case $1 in *installed) exit 1 ;; esac; exec /bin/cat \"$@\"", "umount": "exit 1", "udevadm": "exit 1"} {
@@ -589,7 +589,7 @@ func TestAPowerCutAtAnyMoment(t *testing.T) {
 	}
 }
 
-// TestALossOfPowerIsContinued: a disk that this medium began is written again, until its system has booted. The mark is no permission to
+// TestALossOfPowerIsContinued: a disk that this medium began is written again, until its system has booted. The mark is not a permission to
 // overwrite anything else.
 func TestALossOfPowerIsContinued(t *testing.T) {
 	t.Parallel()

@@ -52,8 +52,8 @@ const (
 	keyfileDir   = "etc/coreos-firstboot-network/" // coreos-installer 0.27.0, src/io/initrd.rs, INITRD_NETWORK_DIR
 )
 
-// Read reads the areas of an image of size bytes. It fails with a *problem.Problem for what is no live image, for one that is cut
-// off, and for areas that lie where none can. Areas with a content that makes no sense are no failure, see Half: they can be filled again.
+// Read reads the areas of an image of size bytes. It fails with a *problem.Problem for what is not a live image, for one that is cut
+// off, and for areas that lie where none can. Areas with a content that makes no sense are not a failure, see Half: they can be filled again.
 func Read(from io.ReaderAt, size int64) (*Image, error) {
 	v, err := open(from, size)
 	if err != nil {
@@ -109,7 +109,7 @@ func refuse(code string, summary, fix message.Text, cause error) error {
 	return &problem.Problem{Code: code, Summary: summary, Fix: fix, Err: cause}
 }
 
-// unknown is the error for what is no live image.
+// unknown is the error for what is not a live image.
 func unknown(cause error) error {
 	return refuse("LVE-KND", message.T("The file is not a live image of RHCOS or Fedora CoreOS."), message.T("Name the live ISO of the OpenShift release, as it was downloaded."), cause)
 }

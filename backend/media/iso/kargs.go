@@ -52,7 +52,7 @@ func (i *Image) findKargs(v *opened) error {
 		args, err := k.pads[n].parse(b)
 		switch {
 		case err != nil:
-			k.half = fmt.Sprintf("the kernel arguments at %d are no text", a.Offset)
+			k.half = fmt.Sprintf("the kernel arguments at %d are not text", a.Offset)
 		case n > 0 && k.half == "" && args != k.Args:
 			k.half = fmt.Sprintf("the kernel arguments at %d and at %d differ", k.Areas[0].Offset, a.Offset)
 		}

@@ -91,7 +91,7 @@ func TestFilesThatCannotBeLaid(t *testing.T) {
 	}
 }
 
-// TestInstalledFilesOfHostileConfigs: what is no installation has none, and nothing is read from beyond the config.
+// TestInstalledFilesOfHostileConfigs: what is not an installation has none, and nothing is read from beyond the config.
 func TestInstalledFilesOfHostileConfigs(t *testing.T) {
 	made, err := laying(targetConfig).AddTo(nil)
 	if err != nil {

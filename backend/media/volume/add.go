@@ -30,7 +30,7 @@ func Add(device Device, size int64, files []File) (names []string, err error) {
 		return nil, err
 	}
 	if a.unlike {
-		return nil, noRoom(message.T("its tables are no copies of each other"))
+		return nil, noRoom(message.T("its tables are not copies of each other"))
 	}
 	if files, err = a.named(files); err != nil {
 		return nil, err
@@ -255,7 +255,7 @@ func (a *adding) uncounted() []patch {
 func Unwritten(err error) error {
 	return &problem.Problem{
 		Code: "MED-WERR", Summary: message.T("The medium cannot be written to."),
-		Fix: message.T("Leave it in until it is told that it can be taken out, or use another stick the next time."), Err: err,
+		Fix: message.T("Leave it in until the screen says that it can be taken out, or use another stick the next time."), Err: err,
 	}
 }
 

@@ -20,7 +20,7 @@ func (p pulled) ReadAt(b []byte, at int64) (int, error) {
 	if at+int64(len(b)) > p.at {
 		return 0, errors.New("input/output error")
 	}
-	return p.ReaderAt.ReadAt(b, at) //nolint:wrapcheck // it is the device's
+	return p.ReaderAt.ReadAt(b, at) // it is the device's
 }
 
 // copied is a file of a volume, and the code of the problem ("none": there is no such file).

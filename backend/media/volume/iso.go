@@ -29,7 +29,7 @@ func (v *iso) kind() string  { return ISO }
 func (v *iso) label() string { return v.name }
 func (v *iso) root() node    { return v.top }
 
-// openISO returns nil, and no error, for what is no ISO9660.
+// openISO returns nil, and no error, for what is not ISO9660.
 func openISO(s *source) (system, error) {
 	if s.size < (isoFirst+1)*isoSector {
 		return nil, nil

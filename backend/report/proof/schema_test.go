@@ -45,7 +45,7 @@ func TestSchema(t *testing.T) {
 	jsonschema.Whole(t, assets.ReportSchema, jsonOf(t, &all))
 }
 
-// TestSchemaRefuses: it is more than a list of names. What a later release adds is no mistake.
+// TestSchemaRefuses: it is more than a list of names. What a later release adds is not a mistake.
 func TestSchemaRefuses(t *testing.T) {
 	s := jsonschema.Compile(t, assets.ReportSchema, false)
 	for change, good := range map[string]bool{

@@ -92,7 +92,7 @@ func results(d *report.Document) predicate {
 			p.Passed = append(p.Passed, name)
 		case check.Fail:
 			p.Failed = append(p.Failed, name)
-		default: // what was not looked at or waived has not passed
+		default: // what was not checked or waived has not passed
 			p.Warned = append(p.Warned, name)
 		}
 	}

@@ -46,7 +46,7 @@ func (m *Machine) makeDisk(ctx context.Context) error {
 }
 
 // mount mounts the disk and on it the node's tree: the packages below, the files of the bench above them, and what the
-// node writes on top, on the disk. /var is wholly on the disk, because containers need a file system that is no overlay.
+// node writes on top, on the disk. /var is wholly on the disk, because containers need a file system that is not an overlay.
 func (m *Machine) mount(ctx context.Context) error {
 	disk := m.disk()
 	// Copies of one prepared disk have one identity, and two of them may be mounted.

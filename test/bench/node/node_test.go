@@ -63,7 +63,7 @@ func TestTheMachineIsOutOfReach(t *testing.T) {
 		}
 	}
 	if out := must(t, m, "systemd-run --quiet --wait --pipe echo works"); out != "works" {
-		t.Errorf("systemd-run is no proof: %q", out)
+		t.Errorf("systemd-run is not proof: %q", out)
 	}
 	t.Run("failed units", func(t *testing.T) { failedUnits(t, m) })
 }

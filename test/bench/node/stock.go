@@ -20,7 +20,7 @@ import (
 // Graphroot is CRI-O's own store on the node.
 const Graphroot = "/var/lib/containers/storage"
 
-// stockNamespace has the pods of a stocked node that are no static ones.
+// stockNamespace has the pods of a stocked node that are not static ones.
 const stockNamespace = "plant"
 
 // Stocked returns the name of a prepared disk with an installed node whose store has all images of a size, as if pulled,

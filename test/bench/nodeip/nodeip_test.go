@@ -105,7 +105,7 @@ var places = []struct {
 	},
 	{"without a default route there is nothing to choose", single, "a 192.168.127.10/32", "", "it fails; " + unchanged},
 	{"nor without a network", single, "a 198.51.100.7/24", "", "it fails; " + unchanged},
-	{"a hint that is no address", single, landed, "198.51.100", "it fails; " + unchanged},
+	{"a hint that is not an address", single, landed, "198.51.100", "it fails; " + unchanged},
 }
 
 // node makes the place in new namespaces, as nodeip-configuration.service finds it, runs node-ip, and prints what came of it.

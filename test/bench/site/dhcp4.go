@@ -110,7 +110,7 @@ func (d *DHCP4) handle(conn net.PacketConn, peer net.Addr, m *dhcpv4.DHCPv4) {
 	_, _ = conn.WriteTo(reply.ToBytes(), peer) // a lost answer is asked for again
 }
 
-// reply answers one message; nil is no answer.
+// reply answers one message; nil is not an answer.
 func (d *DHCP4) reply(m *dhcpv4.DHCPv4) (*dhcpv4.DHCPv4, error) {
 	d.mu.Lock()
 	own, refuses, offer := d.own, d.refuses, d.offer(m.ClientHWAddr)

@@ -65,7 +65,7 @@ func (d *DHCP6) handle(conn net.PacketConn, peer net.Addr, packet dhcpv6.DHCPv6)
 	}
 }
 
-// reply answers one message; nil is no answer.
+// reply answers one message; nil is not an answer.
 func (d *DHCP6) reply(m *dhcpv6.Message) (*dhcpv6.Message, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

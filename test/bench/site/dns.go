@@ -160,7 +160,7 @@ func (d *DNS) find(name string) ([]netip.Addr, bool) {
 	}
 }
 
-// reverse answers with the names that are no star's.
+// reverse answers with the names that are not a star's.
 func (d *DNS) reverse(reply *dns.Msg, q dns.Question) {
 	for name, addresses := range d.records {
 		for _, a := range addresses {

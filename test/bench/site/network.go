@@ -74,7 +74,7 @@ func (n Network) Client4() netip.Addr { return host(n.Prefix4, 250) }
 // Client6 is the same laptop in IPv6.
 func (n Network) Client6() netip.Addr { return host(n.Prefix6, 0xfa) }
 
-// host is an address of the prefix by its last byte; of no prefix it is no address.
+// host is an address of the prefix by its last byte; of no prefix it is not an address.
 func host(p netip.Prefix, last byte) netip.Addr {
 	if !p.IsValid() {
 		return netip.Addr{}

@@ -42,7 +42,7 @@ func (n *Namespace) bridge() error {
 	if err := n.link.LinkAdd(&netlink.Bridge{LinkAttrs: attrs}); err != nil {
 		return fmt.Errorf("making the bridge: %w", err)
 	}
-	// The switch is no host of its LAN: without this it would take part in neighbour discovery.
+	// The switch is not a host of its LAN: without this it would take part in neighbour discovery.
 	if err := n.sysctls(map[string]string{"ipv6/conf/" + BridgeName + "/disable_ipv6": "1"}); err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func TestRegistry(t *testing.T) {
 	s := New(t, Options{Network: Edge()})
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(s.Registry.CA()) {
-		t.Fatal("the CA is no certificate")
+		t.Fatal("the CA is not a certificate")
 	}
 	client := s.Client().HTTP(&tls.Config{RootCAs: roots})
 	getIn := func(ctx context.Context, login bool) string {

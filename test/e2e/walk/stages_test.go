@@ -23,7 +23,7 @@ func (w *walk) look(what string) {
 	})
 }
 
-// meanwhile does what is no part of the technician's walk.
+// meanwhile does what is not part of the technician's walk.
 func (w *walk) meanwhile(do func()) {
 	pause, begun := w.p.Pause, time.Now()
 	w.p.Pause = 0

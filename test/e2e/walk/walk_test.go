@@ -28,7 +28,7 @@ type walk struct {
 	slowest time.Duration // that Ctrl-L took on any page
 
 	first        time.Time     // key
-	aside        time.Duration // since then spent on what is no part of the walk
+	aside        time.Duration // since then spent on what is not part of the walk
 	mishap       time.Duration // since then spent on mishaps, which are others at each console
 	hands, whole time.Duration // from the first key to the start of the work without mishaps, and to the accepted hand-over with them
 }
@@ -136,7 +136,7 @@ func pause(t *testing.T) time.Duration {
 	}
 	keys, err := strconv.ParseFloat(rate, 64)
 	if err != nil || keys <= 0 {
-		t.Fatalf("WALK_KEYS is no number of keys a second: %q", rate)
+		t.Fatalf("WALK_KEYS is not a number of keys a second: %q", rate)
 	}
 	return time.Duration(float64(time.Second) / keys)
 }

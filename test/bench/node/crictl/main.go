@@ -1,4 +1,4 @@
-// Command crictl asks the node's CRI-O, in the words of the tool of that name, which is no module that could be had.
+// Command crictl asks the node's CRI-O, in the words of the tool of that name, which is not a module that could be had.
 package main
 
 import (

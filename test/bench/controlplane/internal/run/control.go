@@ -14,7 +14,7 @@ import (
 	"touchdown/test/bench/controlplane/internal/operators"
 )
 
-// fault is one of the requests' faults, or down (for some seconds), degraded or stuck (an operator), or clear (all of them).
+// fault is one of the requests' faults, or down (for a few seconds), degraded or stuck (an operator), or clear (all of them).
 type fault struct {
 	apiserver.Fault
 	Operator string  `json:"operator,omitempty"`

@@ -13,7 +13,7 @@ import (
 	"touchdown/backend/host"
 )
 
-// store is the engine's state folder: /var/lib/touchdown on a node. The folder is 0700, each file 0600.
+// stateFolder is where the engine keeps what must survive it: /var/lib/touchdown on a node. The folder is 0700, each file 0600.
 //
 //	lock               held for as long as an engine lives; its text is the engine's pid
 //	journal.jsonl      the event stream
@@ -32,7 +32,7 @@ import (
 //	returned/DATE/     the records of an earlier job, set aside when the node came back to the factory (steps/aside); nothing removes them
 //
 // What is found damaged is renamed: *.damaged, *.unreadable.
-type store struct {
+type stateFolder struct {
 	dir    string
 	lock   *os.File
 	key    hmacKey
@@ -42,7 +42,7 @@ type store struct {
 
 // openStore creates or opens the state folder, takes its lock and looks whether everything is there that was written.
 // Whatever is damaged, the engine must start and tell; only a folder that another engine holds, or that cannot be made, fails.
-func openStore(dir string) (*store, error) {
+func openFolder(dir string) (*stateFolder, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("creating the state folder: %w", err)
 	}
@@ -50,7 +50,7 @@ func openStore(dir string) (*store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &store{dir: dir, lock: lock}
+	s := &stateFolder{dir: dir, lock: lock}
 	s.sums = openSums(s.path("sums.jsonl"))
 	s.audit()
 	s.key = s.nodeKey()
@@ -60,17 +60,17 @@ func openStore(dir string) (*store, error) {
 	return s, nil
 }
 
-func (s *store) close() error {
+func (s *stateFolder) close() error {
 	s.sums.close()
 	return s.lock.Close()
 }
 
-func (s *store) path(names ...string) string {
+func (s *stateFolder) path(names ...string) string {
 	return filepath.Join(append([]string{s.dir}, names...)...)
 }
 
 // writable tries to write to the folder where that failed before.
-func (s *store) writable() error {
+func (s *stateFolder) writable() error {
 	if s.sums.log != nil {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (s *store) writable() error {
 }
 
 // put replaces a file, by its name below the state folder.
-func (s *store) put(name string, data []byte) error {
+func (s *stateFolder) put(name string, data []byte) error {
 	if len(s.losses) > 0 { // what is on the disk of the checksums tells them to the next engine, until they are recorded
 		s.sums.files[name] = sum{is: checksum(data)}
 		return host.WriteFileAtomic(s.path(name), data, 0o600)
@@ -97,7 +97,7 @@ func (s *store) put(name string, data []byte) error {
 // nodeKey reads the key under which fingerprints are made, or makes it. It never leaves the node, so that a
 // fingerprint in a report says nothing about a secret. A key that no disk takes holds for this engine: the next one
 // finds that its answers changed, and asks.
-func (s *store) nodeKey() hmacKey {
+func (s *stateFolder) nodeKey() hmacKey {
 	key, err := readKept(s.path("key"))
 	if err == nil && len(key) == sha256.Size {
 		return key
@@ -115,7 +115,7 @@ func (s *store) nodeKey() hmacKey {
 var plainName = regexp.MustCompile(`^[a-z0-9][a-zA-Z0-9._-]{0,120}$`)
 
 // save keeps an original; the first one of a key wins.
-func (s *store) save(step, key string, original []byte) error {
+func (s *stateFolder) save(step, key string, original []byte) error {
 	if !plainName.MatchString(step) || !plainName.MatchString(key) {
 		return fmt.Errorf("saving the original %q of step %q: not a plain name", key, step)
 	}
@@ -126,7 +126,7 @@ func (s *store) save(step, key string, original []byte) error {
 }
 
 // note keeps where a step is; a later note replaces an earlier one.
-func (s *store) note(step, key string, value []byte) error {
+func (s *stateFolder) note(step, key string, value []byte) error {
 	if !plainName.MatchString(step) || !plainName.MatchString(noteName(key)) {
 		return fmt.Errorf("noting %q of step %q: not a plain name", key, step)
 	}
@@ -136,7 +136,7 @@ func (s *store) note(step, key string, value []byte) error {
 // noteName keeps notes and originals of one key apart.
 func noteName(key string) string { return "note-" + key }
 
-func (s *store) keep(step, key string, original []byte) error {
+func (s *stateFolder) keep(step, key string, original []byte) error {
 	if err := os.MkdirAll(s.path("saved", step), 0o700); err != nil {
 		return fmt.Errorf("saving an original: %w", err)
 	}
@@ -150,7 +150,7 @@ func (s *store) keep(step, key string, original []byte) error {
 }
 
 // saved returns an original, or an error that is fs.ErrNotExist.
-func (s *store) saved(step, key string) ([]byte, error) {
+func (s *stateFolder) saved(step, key string) ([]byte, error) {
 	data, err := readKept(s.path("saved", step, key))
 	if err != nil {
 		return nil, fmt.Errorf("reading an original: %w", err)
@@ -159,7 +159,7 @@ func (s *store) saved(step, key string) ([]byte, error) {
 }
 
 // touched are the steps of which an original is kept: they may have changed something.
-func (s *store) touched() (list []string) {
+func (s *stateFolder) touched() (list []string) {
 	for _, step := range s.names("saved") {
 		if len(s.names(step)) > 0 {
 			list = append(list, filepath.Base(step))

@@ -31,8 +31,8 @@ const (
 	FollowedFile = "report.previous.signed.json" // the one that it took the place of
 )
 
-// Store keeps the report in a directory.
-type Store struct {
+// Folder keeps the report in a directory.
+type Folder struct {
 	Dir   string
 	Write func(...host.File) error // nil: host.WriteFilesAtomic
 
@@ -42,7 +42,7 @@ type Store struct {
 
 // Save writes all files of the report, or none. When the report that is there tells the same, it stays to the byte, so
 // that a repeated hand-over changes no fingerprint that someone has noted.
-func (s Store) Save(d *Document) error {
+func (s Folder) Save(d *Document) error {
 	if old, err := s.Open(); err == nil {
 		again := *d
 		again.Made, again.Previous = old.Made, old.Previous
@@ -68,7 +68,7 @@ func (s Store) Save(d *Document) error {
 }
 
 // retire moves the signed report of an earlier one out of the way of a report that is not signed: it would pass for that of this one.
-func (s Store) retire() error {
+func (s Folder) retire() error {
 	if s.Sign != nil {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (s Store) retire() error {
 }
 
 // unsigned tells whether the signed report is not what it has to be. Signing a report again gives the same bytes.
-func (s Store) unsigned(d *Document) bool {
+func (s Folder) unsigned(d *Document) bool {
 	if s.Sign == nil {
 		return false
 	}
@@ -103,7 +103,7 @@ func (s Store) unsigned(d *Document) bool {
 }
 
 // followed is the signed report whose place a new one takes, nil where it follows another one or none.
-func (s Store) followed(d *Document) []byte {
+func (s Folder) followed(d *Document) []byte {
 	last := s.Last(d.Node.Serial)
 	if last == nil || d.Previous == nil || *last != *d.Previous {
 		return nil
@@ -116,7 +116,7 @@ func (s Store) followed(d *Document) []byte {
 }
 
 // Last is the report that is there, as the next one of the same machine names it; nil when there is none, or of another machine.
-func (s Store) Last(serial string) *Previous {
+func (s Folder) Last(serial string) *Previous {
 	d, err := s.Open()
 	if err != nil || serial == "" || d.Node.Serial != serial {
 		return nil
@@ -134,7 +134,7 @@ func Digest(raw []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func (s Store) files(d *Document) ([]host.File, error) {
+func (s Folder) files(d *Document) ([]host.File, error) {
 	raw, err := d.JSON()
 	if err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func (s Store) files(d *Document) ([]host.File, error) {
 }
 
 // Open reads the report, and refuses one whose files do not fit together.
-func (s Store) Open() (*Document, error) {
+func (s Folder) Open() (*Document, error) {
 	read := func(name string) ([]byte, error) {
 		b, err := os.ReadFile(filepath.Join(s.Dir, name))
 		if err != nil {

@@ -7,8 +7,8 @@ import (
 	"touchdown/steps/site/pin"
 )
 
-// store puts a text into the field of a path, after the checks that no field can do without: size, characters, type.
-func (c *Config) store(path, value string) *Error {
+// put puts a text into the field of a path, after the checks that no field can do without: size, characters, type.
+func (c *Config) put(path, value string) *Error {
 	e := find(path)
 	switch {
 	case e == nil || e.fixed != "":
@@ -16,7 +16,7 @@ func (c *Config) store(path, value string) *Error {
 	case e.into != "":
 		return fault(message.F("set %s instead", e.into), message.T("names a file, and files are only read with the document that names them"))
 	case e.Type == typeGroups:
-		return c.storeGroups(e, value)
+		return c.putGroups(e, value)
 	}
 	value = e.canonical(value)
 	if err := e.holds(value); err != nil {

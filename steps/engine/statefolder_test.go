@@ -15,9 +15,9 @@ import (
 	"touchdown/steps/view"
 )
 
-func newStore(t *testing.T) *store {
+func newStateFolder(t *testing.T) *stateFolder {
 	t.Helper()
-	s, err := openStore(filepath.Join(t.TempDir(), "state"))
+	s, err := openFolder(filepath.Join(t.TempDir(), "state"))
 	must(t, err)
 	t.Cleanup(func() { _ = s.close() })
 	return s
@@ -63,26 +63,29 @@ func TestStateFolderWithOtherThingsInIt(t *testing.T) {
 			}
 		})
 	}
-	_, err := openStore("/proc/self/nothing")
+	_, err := openFolder("/proc/self/nothing")
 	fails(t, err, "creating the state folder")
 }
 
 // TestDraftThatCannotBeSaved: what was accepted before stays, and the person is told.
 func TestDraftThatCannotBeSaved(t *testing.T) {
 	const pull = `{"auths":{"r.example.com":{"auth":"dXNlcjpodW50ZXIyaHVudGVy"}}}`
-	for says, spoil := range map[string]func(s *store, cfg *site.Config){
-		"encoding the draft": func(_ *store, cfg *site.Config) { cfg.Spec.ClusterName = "\xff" },
-		"saving the draft:":  func(s *store, _ *site.Config) { must(t, os.Remove(s.path("site.yaml"))); full(t, s.path("site.yaml")) },
-		"saving the draft's sources": func(s *store, _ *site.Config) {
+	for says, spoil := range map[string]func(s *stateFolder, cfg *site.Config){
+		"encoding the draft": func(_ *stateFolder, cfg *site.Config) { cfg.Spec.ClusterName = "\xff" },
+		"saving the draft:": func(s *stateFolder, _ *site.Config) {
+			must(t, os.Remove(s.path("site.yaml")))
+			full(t, s.path("site.yaml"))
+		},
+		"saving the draft's sources": func(s *stateFolder, _ *site.Config) {
 			must(t, os.Remove(s.path("sources.json")))
 			full(t, s.path("sources.json"))
 		},
-		"listing the kept secrets":           func(s *store, _ *site.Config) { must(t, os.Remove(s.path("secrets"))) },
-		"keeping the secret spec.pullSecret": func(s *store, _ *site.Config) { full(t, s.path("secrets", "spec.pullSecret")) },
-		"wiping":                             func(s *store, _ *site.Config) { full(t, s.path("secrets", "spec.proxy.httpProxy")) },
+		"listing the kept secrets":           func(s *stateFolder, _ *site.Config) { must(t, os.Remove(s.path("secrets"))) },
+		"keeping the secret spec.pullSecret": func(s *stateFolder, _ *site.Config) { full(t, s.path("secrets", "spec.pullSecret")) },
+		"wiping":                             func(s *stateFolder, _ *site.Config) { full(t, s.path("secrets", "spec.proxy.httpProxy")) },
 	} {
 		t.Run(says, func(t *testing.T) {
-			s, cfg := newStore(t), site.New()
+			s, cfg := newStateFolder(t), site.New()
 			must(t, cfg.Set("spec.clusterName", "before"))
 			must(t, s.saveDraft(cfg))
 			must(t, cfg.Set("spec.clusterName", "after"))
@@ -149,7 +152,7 @@ func TestDraftThatWouldNotBeReadAgain(t *testing.T) {
 
 // TestNotes: the last one counts, and none is an original.
 func TestNotes(t *testing.T) {
-	report := &stepReport{e: &Engine{originals: newStore(t)}, step: "light"}
+	report := &stepReport{e: &Engine{originals: newStateFolder(t)}, step: "light"}
 	if _, err := report.Noted("where"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a note that was never made: %v", err)
 	}
@@ -166,7 +169,7 @@ func TestNotes(t *testing.T) {
 
 // TestOriginalThatCannotBeSaved: a step that gets this error must not change anything.
 func TestOriginalThatCannotBeSaved(t *testing.T) {
-	s := newStore(t)
+	s := newStateFolder(t)
 	must(t, os.WriteFile(s.path("saved", "file"), nil, 0o600))
 	fails(t, s.save("file", "key", nil), "saving an original")
 	full(t, s.path("saved", "light", noteName("key")))

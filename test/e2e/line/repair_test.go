@@ -20,10 +20,10 @@ import (
 	"touchdown/test/bench/site"
 )
 
-// TestDamagedStoreIsMended damages the seeded store of a node whose own store is empty: without a registry the damage is named
+// TestDamagedStoreIsRepaired damages the seeded store of a node whose own store is empty: without a registry the damage is named
 // and nothing is lost, with one it is repaired, and the layers are again what CRI-O's library had unpacked. Then an image gets a
 // record in CRI-O's own store that hides its names.
-func TestDamagedStoreIsMended(t *testing.T) {
+func TestDamagedStoreIsRepaired(t *testing.T) {
 	l, _, lan := lineWithRegistry(t, 8*time.Minute)
 	registry := lan.Registry
 	l.run("images", "seed")

@@ -1,0 +1,45 @@
+package images
+
+import (
+	"strings"
+	"testing"
+
+	"touchdown/backend/images/store"
+)
+
+// TestOneIsNoPlural: what is said of one thing is said in the singular.
+func TestOneIsNoPlural(t *testing.T) {
+	one := Seeded{leftOut: make([]store.Dropped, 1)}
+	if got := one.half().Observed.String(); got != "1 is not, and was left out" {
+		t.Errorf("of one: %s", got)
+	}
+	one.leftOut = append(one.leftOut, one.leftOut[0])
+	if got := one.half().Observed.String(); got != "2 are not, and were left out" {
+		t.Errorf("of two: %s", got)
+	}
+}
+
+// TestSeededSaysWhatIsMissing: what the node needs to boot is a failure, what a workload needs is a warning, and half an image is told
+// where there is one.
+func TestSeededSaysWhatIsMissing(t *testing.T) {
+	web, etcd := Image{Names: []string{"a:1"}, Missing: []string{"a:1"}}, Image{Names: []string{"b:1"}, Missing: []string{"b:1"}, BootCritical: true}
+	for name, c := range map[string]struct {
+		seeded Seeded
+		want   string
+		boot   int
+	}{
+		"all is here":        {Seeded{}, "images-missing pass, images-always pass", 0},
+		"a workload's image": {Seeded{missing: []Image{web}}, "images-missing warn, images-always pass", 0},
+		"what boots":         {Seeded{missing: []Image{web, etcd}}, "images-missing fail, images-always pass", 1},
+		"half an image":      {Seeded{leftOut: make([]store.Dropped, 1)}, "images-missing pass, images-half warn, images-always pass", 0},
+	} {
+		c.seeded.wanted = &Wanted{}
+		var got []string
+		for _, made := range c.seeded.Checks() {
+			got = append(got, made.ID+" "+string(made.Status))
+		}
+		if strings.Join(got, ", ") != c.want || c.seeded.BootMissing() != c.boot {
+			t.Errorf("%s: %q, %d needed to boot", name, got, c.seeded.BootMissing())
+		}
+	}
+}
