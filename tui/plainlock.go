@@ -11,7 +11,7 @@ import (
 // plainLock asks for the PIN on a line terminal, which shows none of it.
 func (p *prompts) plainLock() error {
 	p.write(t("lock.after", limit(seconds(p.snap.Idle.After))))
-	if err := p.drop(); err != nil { // what came before the prompt is no PIN
+	if err := p.drop(); err != nil { // what came before the prompt is not a PIN
 		return err
 	}
 	p.echo(false)

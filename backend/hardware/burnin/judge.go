@@ -77,7 +77,7 @@ func (r *Result) memory() check.Check {
 		c.Status, c.Observed = check.Fail, message.F("%d blocks read back wrong", int(wrong))
 		c.Fix, c.Evidence = message.T("Replace the memory modules one by one, and repeat the burn-in."), r.told(kindMemory)
 	case r.Order.Memory == 0:
-		c.Status, c.Observed = check.Skip, message.T("not looked at: too little memory is available")
+		c.Status, c.Observed = check.Skip, message.T("not checked: too little memory is available")
 	case whole && r.Tally.Memory == (message.Text{}):
 		c.Status = check.Pass
 	default:
@@ -104,9 +104,9 @@ func (r *Result) disk() check.Check {
 		c.Status, c.Observed = check.Fail, message.F("%d blocks wrong, or not written or read at all", int(wrong))
 		c.Fix, c.Evidence = message.T("Replace the disk, or its cable."), r.told(kindDisk)
 	case r.NoDisk != (message.Text{}):
-		c.Status, c.Observed, c.Evidence = check.Skip, message.F("not looked at: %s", r.NoDisk), nil
+		c.Status, c.Observed, c.Evidence = check.Skip, message.F("not checked: %s", r.NoDisk), nil
 	case r.Tally.Disk != (message.Text{}):
-		c.Status, c.Observed = check.Skip, message.F("not looked at: %s", r.Tally.Disk)
+		c.Status, c.Observed = check.Skip, message.F("not checked: %s", r.Tally.Disk)
 	case r.Tally.Read >= r.Order.File:
 		c.Status = check.Pass
 	default:
