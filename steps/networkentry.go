@@ -64,7 +64,7 @@ func (s *NetworkEntry) Fields() []Field {
 			Choices: []Choice{{methodStatic, message.T("static")}, {methodDHCP, message.T("DHCP")}, {methodDisabled, message.T("none")}},
 		},
 	}...)
-	fields = append(fields, s.family("ipv4", "IPv4", static4, "198.51.100.10", "24 or 255.255.255.0", "198.51.100.1")...)
+	fields = append(fields, s.family("ipv4", "IPv4", static4, "198.51.100.10", "24", "198.51.100.1")...)
 	fields = append(fields, Field{
 		Path: "spec.network.ipv6.method", Kind: Pick, Label: message.T("IPv6 method"), Optional: true, Visible: simple,
 		Help:    message.T("None unless your sheet names IPv6 addresses."),
@@ -86,7 +86,7 @@ func (s *NetworkEntry) Fields() []Field {
 		},
 		Field{
 			Path: "spec.network.bond.ports", Kind: Text, Label: message.T("Bond ports"), Example: "enp1s0,enp2s0", Optional: true,
-			Check: site.BondPorts, Visible: simple, Help: message.T("Only if two cables work as one. Leave the port above empty then."),
+			Check: site.BondPorts, Visible: simple, Help: message.T("Only if two cables work as one. They replace the network port above."),
 		},
 		Field{
 			Path: "spec.network.bond.mode", Kind: Pick, Label: message.T("Bond mode"), Optional: true, Choices: bondModes(),

@@ -56,9 +56,9 @@ func familyText(f network.Family) message.Text {
 		if f.Gateway == "" {
 			return message.F("%s, no gateway", text)
 		}
-		return message.F("%s by %s", text, f.Gateway)
+		return message.F("%s, gateway %s", text, f.Gateway)
 	case f.Automatic():
-		return message.F("by %s", strings.ToUpper(f.Method))
+		return message.Data(strings.ToUpper(f.Method))
 	}
 	return message.T("none")
 }

@@ -24,7 +24,7 @@ func TestTheReviewTellsWhatIsAbsent(t *testing.T) {
 		want network.Settings
 		text []Change
 	}{
-		{"static, alone", static, []Change{{message.T("IPv4"), message.T("by DHCP"), message.T("198.51.100.10/24, no gateway")}, {message.T("DNS servers"), message.T("192.0.2.1"), message.T("none")}}},
+		{"static, alone", static, []Change{{message.T("IPv4"), message.Data("DHCP"), message.T("198.51.100.10/24, no gateway")}, {message.T("DNS servers"), message.T("192.0.2.1"), message.T("none")}}},
 		{"DHCP tells later what there is", leased, nil},
 	} {
 		if got := networkChanges(now, c.want); fmt.Sprint(got) != fmt.Sprint(c.text) {

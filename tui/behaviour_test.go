@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"touchdown/backend/check"
@@ -466,6 +467,45 @@ func TestWaive(t *testing.T) {
 	last := b.fake.actions[len(b.fake.actions)-1]
 	if last.Verb != session.Waive || last.Check != "hw-clock" || last.By != "Q. Technician" || last.Reason != "agreed" {
 		t.Errorf("did %+v", last)
+	}
+}
+
+// TestEnterAfterTheReasonWaives: who fills both fields and presses Enter again has waived; with one of them missing, Enter goes back.
+func TestEnterAfterTheReasonWaives(t *testing.T) {
+	failed := func(s *view.Snapshot) { s.Stages[0].Steps[0].Checks[1].Status = "fail" }
+	b := newBench(t, 80, 24, failed)
+	b.press("w", "'Q. Technician", "enter", "'agreed", "enter", "enter")
+	if n := len(b.fake.actions); n == 0 || b.fake.actions[n-1].Verb != session.Waive || b.fake.actions[n-1].Reason != "agreed" {
+		t.Errorf("did %+v", b.fake.actions)
+	}
+	b = newBench(t, 80, 24, failed)
+	b.press("w", "enter", "'agreed", "enter", "enter")
+	b.shows("Stage 1 of")
+	if slices.ContainsFunc(b.fake.actions, func(a session.Action) bool { return a.Verb == session.Waive }) {
+		t.Errorf("without a name: %+v", b.fake.actions)
+	}
+}
+
+// TestFieldOnAnotherScreen: what a small screen showed of a long value does not keep a larger one from showing all of it.
+func TestFieldOnAnotherScreen(t *testing.T) {
+	b := newBench(t, 80, 24)
+	b.press("c", "down", "'a.long.domain.example.com")
+	b.shows("[a.long.domain.example.com")
+	b.took(tea.WindowSizeMsg{Width: 30, Height: 8})
+	b.press("'x")
+	b.took(tea.WindowSizeMsg{Width: 80, Height: 24})
+	b.shows("[a.long.domain.example.comx ")
+}
+
+// TestLimitsAreRound: a limit or a guess is said without its zeros, what runs keeps them so that it does not jump.
+func TestLimitsAreRound(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		10 * time.Second: "10 s", 90 * time.Second: "1 min 30 s", 4 * time.Minute: "4 min", time.Hour: "1 h", 65 * time.Minute: "1 h 05 min",
+		10*time.Minute + 400*time.Millisecond: "10 min", 20 * time.Minute: "20 min",
+	} {
+		if got := limit(d); got != want {
+			t.Errorf("%s: %q, want %q", d, got, want)
+		}
 	}
 }
 

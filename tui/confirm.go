@@ -118,10 +118,17 @@ func (c *confirm) update(msg tea.Msg) (screen, tea.Cmd) {
 		return c.yes()
 	case pressed(press, k.enter), pressed(press, k.back) && (!c.onWord || press.Key().Text == ""):
 		return nil, nil
-	case c.onWord:
+	case c.onWord, begins(c.word, press.Key().Text):
+		c.put(1)
 		c.ed.press(press, k)
 	}
 	return c, nil
+}
+
+// begins reports whether a letter that does nothing else begins one of the words that a page asks for: who types the word need not go to
+// its field first.
+func begins(words []string, letter string) bool {
+	return letter != "" && slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(strings.ToLower(w), strings.ToLower(letter)) })
 }
 
 // answer is how a question without a word is answered.

@@ -15,6 +15,7 @@ const longest = 64 << 10
 type editor struct {
 	in     textinput.Model
 	offset int  // first character shown
+	shown  int  // columns that it was shown in last
 	found  bool // nobody typed here: the first character replaces the text, and other keys edit it
 }
 
@@ -50,7 +51,7 @@ func (e *editor) value() string { return fromModel.Replace(e.in.Value()) }
 func (e *editor) clone() editor {
 	other := newEditor(e.value())
 	other.in.SetCursor(e.in.Position())
-	other.offset, other.found = e.offset, e.found
+	other.offset, other.shown, other.found = e.offset, e.shown, e.found
 	return other
 }
 
@@ -108,6 +109,9 @@ func (e *editor) taken(items []item, label string) (int, tea.Cmd, string) {
 // when the cursor leaves it: the model's own view moves it by one, which repaints the whole field for every character typed.
 func (e *editor) view(w int, mask bool) (string, int) {
 	w = max(w, 2)
+	if w != e.shown { // the screen has another size
+		e.shown, e.offset = w, 0
+	}
 	text, at := []rune(e.value()), e.in.Position()
 	if at < e.offset || at >= e.offset+w {
 		e.offset = max(at-w/2, 0)

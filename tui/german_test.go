@@ -145,7 +145,7 @@ func TestWalkInGerman(t *testing.T) {
 		at("Code für das Telefon: RLT-DNS")
 		b.press("p", "enter")
 		at("Support-Paket: /var/tmp")
-		at("Die ganze SHA-256:")
+		at("SHA-256 vollständig:")
 		b.press("enter")
 		b.press("u", "enter")
 		at("Alles rückgängig machen?")

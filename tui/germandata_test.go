@@ -30,7 +30,7 @@ var germanData = map[string]string{
 	"Ask the site for the DNS record *.apps.store0042.example.com, then retry.":           "Den Standort um den DNS-Eintrag *.apps.store0042.example.com bitten, dann erneut versuchen.",
 	"Login page answers":                                                                  "Anmeldeseite antwortet",
 	"Two of five network probes failed. Keep the new network settings?":                   "Zwei von fünf Netzprüfungen sind gescheitert. Die neuen Netzeinstellungen behalten?",
-	"Keeping them goes on with the new address. Putting them back returns to the review.": "Behalten macht mit der neuen Adresse weiter. Zurücksetzen kehrt zur Durchsicht zurück.",
+	"Keeping them goes on with the new address. Putting them back returns to the review.": "Werden sie behalten, geht es mit der neuen Adresse weiter. Sonst geht es zurück zur Durchsicht.",
 	"The node's address at this site":                                                     "Die Adresse des Knotens an diesem Standort",
 	"Operators":                                                                           "Operatoren",
 	"33 of 33 well":                                                                       "33 von 33 gesund",

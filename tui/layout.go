@@ -121,6 +121,11 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d h %02d min", int(d.Hours()), int(d.Minutes())%60)
 }
 
+// limit says a duration that does not run, such as a limit or a guess: "5 min", not "5 min 00 s".
+func limit(d time.Duration) string {
+	return strings.TrimSuffix(strings.TrimSuffix(span(d), " 00 s"), " 00 min")
+}
+
 // footer names keys that work now, as many as fit.
 func footer(width int, keys ...key.Binding) string {
 	names := help.Model{ShortSeparator: "   "}

@@ -95,7 +95,7 @@ func (l *lock) answered(msg presentMsg) {
 func (l *lock) view(w int) (line string, x int) {
 	said := l.said
 	if said == "" {
-		said = t("lock.after", span(seconds(l.snap.Idle.After)))
+		said = t("lock.after", limit(seconds(l.snap.Idle.After)))
 	}
 	const field = 20
 	ask := cut(said, max(w-field-len(t("lock.pin"))-4, 0)) + " " + t("lock.pin") + " ["

@@ -38,7 +38,7 @@ func TestIdleLock(t *testing.T) {
 			open := b.screen()
 			b.now = b.now.Add(61 * time.Second)
 			b.lockOf(idle.View{After: 600}) // the engine's clock is the same
-			b.shows("Locked: nobody used this console for 10 min 00 s. PIN:")
+			b.shows("Locked: nobody used this console for 10 min. PIN:")
 			page := func(s string) string { return strings.Join(strings.Split(s, "\n")[3:22], "\n") }
 			if name != "work" && page(b.screen()) != page(open) { // the work goes on
 				t.Errorf("the page changed:\n%s", b.screen())
@@ -134,7 +134,7 @@ func TestPlainLock(t *testing.T) {
 	p.printed(t, "Number:")
 	f.change(func(s *view.Snapshot) { s.Idle = &idle.View{After: 600} })
 	p.after(t, "", "1") // an answer, if the console were open
-	p.after(t, "Locked: nobody used this console for 10 min 00 s.\r\nPIN:", "000001")
+	p.after(t, "Locked: nobody used this console for 10 min.\r\nPIN:", "000001")
 	p.printed(t, "The PIN is wrong. Try again in 4 s.")
 	f.change(func(s *view.Snapshot) { s.Idle = &idle.View{After: 600} })
 	p.after(t, "PIN:", fakePIN)

@@ -10,7 +10,7 @@ import (
 
 // plainLock asks for the PIN on a line terminal, which shows none of it.
 func (p *prompts) plainLock() error {
-	p.write(t("lock.after", span(seconds(p.snap.Idle.After))))
+	p.write(t("lock.after", limit(seconds(p.snap.Idle.After))))
 	if err := p.drop(); err != nil { // what came before the prompt is not a PIN
 		return err
 	}

@@ -67,6 +67,10 @@ func (r *review) update(msg tea.Msg) (screen, tea.Cmd) {
 		if hit := r.row.press(press, k, list); hit != nil {
 			return hit.do()
 		}
+		if r.ready() && begins(r.words(), press.Key().Text) {
+			r.onWord = true
+			r.ed.press(press, k)
+		}
 	}
 	return r, nil
 }
@@ -128,7 +132,7 @@ func (r *review) view(w, h int) page {
 	return p
 }
 
-// text is the review itself: what keeps it from starting, what changes, what others notice, and what is only a warning.
+// text is the review itself: what keeps it from starting, what changes, what others notice, what is only a warning, and last what is left out.
 func (r *review) text(w int) []string {
 	v := r.snap.Review
 	if v == nil {
@@ -155,11 +159,15 @@ func (r *review) text(w int) []string {
 		title = t("review.lasts", about(seconds(v.Seconds)))
 	}
 	lines = append(lines, r.theme.strong.Render(title))
-	var disturbs, permanent []string
+	var disturbs, permanent, skipped []string
 	for _, s := range v.Steps {
+		if show(s.Skip) != "" {
+			skipped = append(skipped, t("review.skip", s.Title, s.Skip))
+			continue
+		}
 		lines = append(lines, r.plan(s, w)...)
 		for _, d := range s.Plan.Disturbances {
-			disturbs = append(disturbs, t("review.disturbance", d.What, span(seconds(d.Seconds)), d.Cause))
+			disturbs = append(disturbs, t("review.disturbance", d.What, limit(seconds(d.Seconds)), d.Cause))
 		}
 		permanent = append(permanent, showAll(s.Plan.Permanent)...)
 	}
@@ -168,14 +176,12 @@ func (r *review) text(w int) []string {
 	section(r.theme.strong.Render(t("review.permanent")), permanent)
 	section(r.theme.strong.Render(t("review.files")), showAll(v.Files), untold)
 	section(r.theme.warn.Render(t("review.warnings")), showAll(v.Warnings))
+	section(r.theme.strong.Render(t("review.skipped")), skipped)
 	return lines
 }
 
 // plan is what one step changes. A step that changes nothing is not worth a line.
 func (r *review) plan(s view.StepPlan, w int) []string {
-	if show(s.Skip) != "" {
-		return wrap(t("review.skip", s.Title, s.Skip), w, "  ")
-	}
 	if len(s.Plan.Changes) == 0 {
 		return nil
 	}

@@ -9,12 +9,13 @@ import (
 	"touchdown/steps/session"
 )
 
-// waive takes responsibility for a check that did not pass: with a name and a reason.
+// waive takes responsibility for a check that did not pass: with a name and a reason. Enter behind both leads to "Waive", so that who
+// presses it once more does not lose what was typed; without them it leads to "Go back", as on every page that takes something upon itself.
 type waive struct {
 	base
 	of    finding
 	eds   [2]editor
-	focus int // 0 who, 1 why, 2 and 3 the buttons
+	focus int // 0 who, 1 why, 2 "Go back", 3 "Waive"
 }
 
 func newWaive(d *desk, of finding) *waive {
@@ -24,6 +25,9 @@ func newWaive(d *desk, of finding) *waive {
 	}
 	return v
 }
+
+func (v *waive) who() string { return strings.TrimSpace(v.eds[0].value()) }
+func (v *waive) why() string { return strings.TrimSpace(v.eds[1].value()) }
 
 func (v *waive) name() string  { return "waive" }
 func (v *waive) overlay() bool { return true }
@@ -48,10 +52,14 @@ func (v *waive) update(msg tea.Msg) (screen, tea.Cmd) {
 	}
 	k := v.desk.keys
 	switch {
+	case v.focus == 1 && pressed(press, k.enter) && v.who() != "" && v.why() != "":
+		v.focus = 3
 	case pressed(press, k.next, k.down), v.typing() && pressed(press, k.enter):
 		v.focus = (v.focus + 1) % 4
 	case pressed(press, k.prev, k.up):
 		v.focus = (v.focus + 3) % 4
+	case v.typing() && pressed(press, k.back) && press.Key().Text == "": // Esc: what was typed stays until it is pressed again
+		v.focus = 2
 	case v.typing():
 		v.eds[v.focus].press(press, k)
 	case pressed(press, k.left, k.right):
@@ -59,7 +67,7 @@ func (v *waive) update(msg tea.Msg) (screen, tea.Cmd) {
 	case pressed(press, k.back), pressed(press, k.enter) && v.focus == 2:
 		return nil, nil
 	case pressed(press, k.enter):
-		by, why := strings.TrimSpace(v.eds[0].value()), strings.TrimSpace(v.eds[1].value())
+		by, why := v.who(), v.why()
 		if by == "" || why == "" {
 			v.flash = t("waive.needed")
 			return v, nil

@@ -134,6 +134,32 @@ func TestLandedWantsTheName(t *testing.T) {
 	}
 }
 
+// TestTypedWordFindsItsField: who types the word that a page asks for need not go to its field first; a letter that does something does that.
+func TestTypedWordFindsItsField(t *testing.T) {
+	b := newBench(t, 80, 24, finished)
+	b.press("u", "enter")
+	b.shows("Put everything back?")
+	b.press("'sno-042")
+	b.shows("[sno-042 ")
+	b.press("enter")
+	if !slices.Equal(b.fake.verbs(), []session.Verb{session.Undo}) {
+		t.Errorf("did %v", b.fake.verbs())
+	}
+	b = newBench(t, 80, 24, finished)
+	b.press("u", "enter", "x", "b")
+	b.shows("[ Hand over ]")
+}
+
+// TestEscInAWaiver: it leads from what is typed to "Go back", which another Esc is, and takes nothing away before.
+func TestEscInAWaiver(t *testing.T) {
+	b := newBench(t, 80, 24, func(s *view.Snapshot) { s.Stages[0].Steps[0].Checks[1].Status = "fail" })
+	b.press("w", "'Kim", "esc")
+	b.shows("[Kim ")
+	b.shows(">[ Go back ]")
+	b.press("esc")
+	b.shows("[ Continue ]")
+}
+
 // TestDialogSaysNo: any key but an arrow with Enter, and Ctrl-Y, leaves a dialog with nothing done.
 func TestDialogSaysNo(t *testing.T) {
 	for _, key := range []string{"enter", "tab", "shift+tab", "space", "y", "Y", "n", "b", "esc", "x", "?", "m", "l", "ctrl+u", "backspace"} {

@@ -269,11 +269,11 @@ func (s *work) waiting(p progress.Progress, elapsed float64, w int) []string {
 	switch {
 	case p.Usual <= 0:
 	case elapsed > 2*p.Usual:
-		for _, line := range wrap(alert+t("work.late", span(seconds(p.Usual))), w, "") {
+		for _, line := range wrap(alert+t("work.late", limit(seconds(p.Usual))), w, "") {
 			lines = append(lines, s.theme.warn.Render(line))
 		}
 	default:
-		lines = append(lines, wrap(t("work.usual", span(seconds(p.Usual))), w, "")...)
+		lines = append(lines, wrap(t("work.usual", limit(seconds(p.Usual))), w, "")...)
 	}
 	return lines
 }

@@ -98,7 +98,7 @@ func (f *faults) devices() {
 		f.port("network.interface", f.s.Interface)
 	}
 	if v := f.s.VLAN; v < 0 || v > 4094 {
-		f.add("network.vlanID", message.F("%d is not a VLAN; they are 1 to 4094", v))
+		f.add("network.vlanID", message.F("%d is not a VLAN ID; use 1 to 4094", v))
 	}
 	f.mtu("network.mtu", message.F("%d bytes", f.s.MTU), f.s.MTU, true)
 	// The kernel's names of interfaces have at most 15 characters.
@@ -123,7 +123,7 @@ func (f *faults) port(path, name string) {
 
 func (f *faults) bond() {
 	if !slices.Contains(BondModes, f.s.Bond.Mode) {
-		f.add("network.bond.mode", message.F("%q is not a mode of a bond; there are %s", f.s.Bond.Mode, strings.Join(BondModes, ", ")))
+		f.add("network.bond.mode", message.F("%q is not a bond mode; there are %s", f.s.Bond.Mode, strings.Join(BondModes, ", ")))
 	}
 	if len(f.s.Bond.Ports) == 0 {
 		f.add("network.bond.ports", message.T("a bond needs at least one port"))

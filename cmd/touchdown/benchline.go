@@ -14,6 +14,8 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/steps/event"
@@ -42,7 +44,10 @@ func (t *target) benchNode() (*backend.Node, error) {
 	log := slog.New(slog.DiscardHandler)
 	cluster, err := kube.Open(t.engine.kubeconfig, log)
 	if err != nil {
-		return nil, err
+		return nil, &problem.Problem{
+			Code: "CLU-KCFG", Summary: message.T("The node's kubeconfig cannot be read."),
+			Fix: message.T("Run this as root on the node, or name another kubeconfig with --kubeconfig."), Err: err,
+		}
 	}
 	if t.hooks.cluster != nil {
 		t.hooks.cluster(cluster)

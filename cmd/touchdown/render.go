@@ -110,7 +110,7 @@ func renderReview(out io.Writer, r *view.Review) {
 			say("    %s: %s -> %s", c.What, orNone(c.Old.String()), c.New)
 		}
 		for _, d := range s.Plan.Disturbances {
-			say("    %s, about %s: %s", d.What, time.Duration(d.Seconds*float64(time.Second)), d.Cause)
+			say("    %s, about %s: %s", d.What, roughly(d.Seconds), d.Cause)
 		}
 		for _, p := range s.Plan.Permanent {
 			say("    cannot be undone: %s", p)
@@ -121,6 +121,19 @@ func renderReview(out io.Writer, r *view.Review) {
 	}
 	for _, p := range r.Problems {
 		say("  STOP  %s", p)
+	}
+}
+
+// roughly says a guess in seconds as people do: "30 s", "1 min 30 s", "4 min".
+func roughly(seconds float64) string {
+	all := int(math.Round(seconds))
+	switch minutes, rest := all/60, all%60; {
+	case minutes == 0:
+		return fmt.Sprintf("%d s", rest)
+	case rest == 0:
+		return fmt.Sprintf("%d min", minutes)
+	default:
+		return fmt.Sprintf("%d min %d s", minutes, rest)
 	}
 }
 

@@ -145,7 +145,7 @@ func entered(ctx context.Context, in *os.File, limit time.Duration) (bool, error
 func noEngine(err error) error {
 	return &problem.Problem{
 		Code: "ENG-LACK", Summary: message.T("No engine is running on this node."),
-		Fix: message.T("Start one with `touchdown engine` in another terminal, or add --local on a laptop."),
+		Fix: message.T("On a node: `systemctl start touchdown-engine`. On a laptop: `touchdown engine` in another terminal, or apply and console with --local."),
 		Err: err,
 	}
 }

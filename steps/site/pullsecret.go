@@ -43,6 +43,8 @@ func noPullSecret(s string) *Error {
 		return fault(message.T("paste the pull secret"), message.T("is missing"))
 	case looksEncoded(s):
 		return fault(message.T("decode it first: base64 -d"), message.T("is still base64 encoded, as in a Secret's data"))
+	case !strings.HasPrefix(strings.TrimSpace(s), "{") && errors.As(err, &bad):
+		return fault(message.T("paste all of it, from { to }"), message.T("is not a pull secret"))
 	case errors.As(err, &bad):
 		line, column := lineAndColumn(s, int(bad.Offset))
 		return fault(message.T("paste the whole pull secret again"), message.F("is not JSON from its line %d, column %d on", line, column))

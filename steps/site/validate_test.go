@@ -75,7 +75,7 @@ func TestValidate(t *testing.T) {
 		{"stability", func(c *Config) { c.Spec.Policy.StabilityWindow = time.Hour }, `spec.policy.stabilityWindow: is "1h", outside of 1s to 30m; write 1s to 30m`, ""},
 		{
 			"pull secret", func(c *Config) { c.Spec.PullSecret = planted },
-			"spec.pullSecret: is not JSON from its line 1, column 1 on; paste the whole pull secret again", "",
+			"spec.pullSecret: is not a pull secret; paste all of it, from { to }", "",
 		},
 		{"api certificate", api(good("api.a.b")), "", ""},
 		{"api wildcard", api(good("*.a.b")), "", ""},

@@ -15,18 +15,20 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"touchdown/backend/message"
 )
 
 // kernels are the works whose result is known: each loads another part of a core (integer and vector units, AES, floating point), and a
 // core that computes any of them wrongly is broken.
 var kernels = []struct {
-	name   string
+	name   message.Text
 	answer uint64
 	work   func(data []byte) uint64
 }{
-	{"SHA-256", 0xd00963a3f5cd9cb8, hashed},
-	{"AES and CRC-32C", 0x7e05b608, enciphered},
-	{"floating point", 0x37bcda55e70e09ec, floated},
+	{message.T("hash (SHA-256)"), 0xd00963a3f5cd9cb8, hashed},
+	{message.T("AES and CRC-32C"), 0x7e05b608, enciphered},
+	{message.T("floating point"), 0x37bcda55e70e09ec, floated},
 }
 
 const kernelBytes = 256 << 10 // fits the cache of a core (L2) that RHEL 9 runs on
@@ -104,7 +106,7 @@ func (c *core) run(ctx context.Context, tight *atomic.Bool) {
 	var set unix.CPUSet
 	set.Set(c.cpu)
 	if err := unix.SchedSetaffinity(0, &set); err != nil { // a cpuset leaves it out
-		c.books.unloaded(c.cpu, fmt.Errorf("binding a thread to it: %w", err))
+		c.books.unloaded(c.cpu, message.Doing(message.T("binding a thread to it"), err))
 		return
 	}
 	memory := c.take()
@@ -133,7 +135,7 @@ func (c *core) take() []byte {
 	}
 	memory, err := unix.Mmap(-1, 0, int(c.share), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err != nil {
-		c.books.memoryEnds(fmt.Sprintf("getting %d MiB of it: %v", c.share>>20, err))
+		c.books.memoryEnds(message.F("getting %d MiB of it: %s", c.share>>20, err))
 		return nil
 	}
 	return memory
@@ -169,17 +171,17 @@ func (c *core) compare(at uint64, block []uint64, pattern func(uint64) uint64, p
 	if c.books.tamper.memory != nil {
 		c.books.tamper.memory(c.cpu, block)
 	}
-	wrong, first := 0, ""
+	wrong, first := 0, message.Text{}
 	for i, got := range block {
 		if want := pattern(at + uint64(i)); got != want {
 			if wrong++; wrong == 1 {
-				first = fmt.Sprintf("byte %d of the %d of CPU %d: wrote %016x, read %016x", 8*(at+uint64(i)), c.share, c.cpu, want, got)
+				first = message.F("byte %d of the %d of CPU %d: wrote %s, read %s", 8*(at+uint64(i)), c.share, c.cpu, hex(want), hex(got))
 			}
 		}
 	}
 	c.books.compared(int64(len(block)) * 8)
 	if wrong > 0 {
-		c.books.wrong(kindMemory, fmt.Sprintf("%s; %d words of this block, pass %d", first, wrong, pass+1))
+		c.books.wrong(kindMemory, message.F("%s; %d words of this block, pass %d", first, wrong, pass+1))
 	}
 }
 
@@ -191,20 +193,23 @@ func (c *core) compute() {
 			got = c.books.tamper.cpu(c.cpu, got)
 		}
 		if got != k.answer {
-			c.books.wrong(kindCPU, fmt.Sprintf("CPU %d: %s gave %016x instead of %016x", c.cpu, k.name, got, k.answer))
+			c.books.wrong(kindCPU, message.F("CPU %d: %s gave %s instead of %s", c.cpu, k.name, hex(got), hex(k.answer)))
 		}
 	}
 	c.books.round(c.cpu)
 }
 
+// hex is a word of 64 bits as people compare it.
+func hex(word uint64) string { return fmt.Sprintf("%016x", word) }
+
 // yield gives this thread the lowest priority, of the CPU and of the disk (linux/ioprio.h: who a thread, class idle).
 func yield() error {
 	if err := unix.Setpriority(unix.PRIO_PROCESS, 0, 19); err != nil {
-		return fmt.Errorf("lowering its priority: %w", err)
+		return message.Doing(message.T("lowering its priority"), err)
 	}
 	const process, idle = 1, 3 << 13
 	if _, _, errno := unix.Syscall(unix.SYS_IOPRIO_SET, process, 0, idle); errno != 0 {
-		return fmt.Errorf("lowering its priority at the disk: %w", errno)
+		return message.Doing(message.T("lowering its priority at the disk"), errno)
 	}
 	return nil
 }

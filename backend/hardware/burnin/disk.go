@@ -3,13 +3,13 @@ package burnin
 import (
 	"context"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"os"
 	"runtime"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"touchdown/backend/message"
 )
 
 // diskBlock is what one request writes or reads, in bytes. Only one is under way at a time.
@@ -29,7 +29,7 @@ func (d *disker) run(ctx context.Context) {
 	_ = yield()            // what paces it below holds all the same
 	block, err := unix.Mmap(-1, 0, diskBlock, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err != nil { // O_DIRECT wants memory on the border of a page
-		d.books.diskEnds("mmap: " + err.Error())
+		d.books.diskEnds(message.F("getting memory for it: %s", err))
 		return
 	}
 	defer func() { _ = unix.Munmap(block) }()
@@ -47,8 +47,8 @@ func (d *disker) run(ctx context.Context) {
 		}
 		if err != nil {
 			if ctx.Err() == nil {
-				d.books.wrong(kindDisk, err.Error())
-				d.books.diskEnds(err.Error())
+				d.books.wrong(kindDisk, message.Detail(err))
+				d.books.diskEnds(message.Detail(err))
 			}
 			return
 		}
@@ -70,7 +70,7 @@ func (d *disker) write(ctx context.Context, block []byte, pass uint64) error {
 		began := time.Now()
 		stamp(block, pass, at)
 		if _, err := d.file.WriteAt(block, at); err != nil {
-			return fmt.Errorf("writing block %d: %w", at/diskBlock, err)
+			return message.Doing(message.F("writing block %d", at/diskBlock), err)
 		}
 		d.books.keep(func(t *Tally) { t.Written += diskBlock })
 		if err := rest(ctx, time.Since(began)); err != nil {
@@ -78,7 +78,7 @@ func (d *disker) write(ctx context.Context, block []byte, pass uint64) error {
 		}
 	}
 	if err := unix.Fdatasync(int(d.file.Fd())); err != nil {
-		return fmt.Errorf("writing to the disk: %w", err)
+		return message.Doing(message.T("writing to the disk"), err)
 	}
 	// Without O_DIRECT this is what makes the next read one of the disk.
 	_ = unix.Fadvise(int(d.file.Fd()), 0, 0, unix.FADV_DONTNEED)
@@ -90,13 +90,13 @@ func (d *disker) read(ctx context.Context, block []byte, pass uint64) error {
 	for at := int64(0); at < d.size; at += diskBlock {
 		began := time.Now()
 		if n, err := d.file.ReadAt(block, at); err != nil {
-			return fmt.Errorf("reading block %d back (%d bytes came): %w", at/diskBlock, n, err)
+			return message.Doing(message.F("reading block %d back (%d bytes came)", at/diskBlock, n), err)
 		}
 		if d.books.tamper.disk != nil {
 			d.books.tamper.disk(block)
 		}
 		if wrong := differs(block, pass, at); wrong >= 0 {
-			d.books.wrong(kindDisk, fmt.Sprintf("block %d of the file differs from what was written, at byte %d; pass %d", at/diskBlock, wrong, pass))
+			d.books.wrong(kindDisk, message.F("block %d of the file differs from what was written, at byte %d; pass %d", at/diskBlock, wrong, pass))
 		}
 		d.books.keep(func(t *Tally) { t.Read += diskBlock })
 		if err := rest(ctx, time.Since(began)); err != nil {
@@ -111,7 +111,7 @@ func (d *disker) read(ctx context.Context, block []byte, pass uint64) error {
 func rest(ctx context.Context, took time.Duration) error {
 	select {
 	case <-ctx.Done():
-		return errors.New("the test was stopped")
+		return ctx.Err()
 	case <-time.After(min(took, time.Second)):
 		return nil
 	}

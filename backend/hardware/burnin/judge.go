@@ -45,8 +45,8 @@ func (r *Result) cpu() check.Check {
 	rounds := int64(0)
 	for _, cpu := range r.Order.CPUs {
 		rounds += r.Tally.Rounds[cpu]
-		if why := r.Tally.Unloaded[cpu]; why != "" || r.Tally.Rounds[cpu] == 0 {
-			idle = append(idle, message.F("CPU %d: %s", cpu, message.Verbatim(why)))
+		if why, is := r.Tally.idle(cpu); is {
+			idle = append(idle, message.F("CPU %d: %s", cpu, why))
 		}
 	}
 	n := len(r.Order.CPUs)
@@ -78,12 +78,12 @@ func (r *Result) memory() check.Check {
 		c.Fix, c.Evidence = message.T("Replace the memory modules one by one, and repeat the burn-in."), r.told(kindMemory)
 	case r.Order.Memory == 0:
 		c.Status, c.Observed = check.Skip, message.T("not checked: too little memory is available")
-	case whole && r.Tally.Memory == "":
+	case whole && r.Tally.Memory == (message.Text{}):
 		c.Status = check.Pass
 	default:
 		c.Status, c.Fix = check.Warn, message.T("Repeat the burn-in with more time, when the node has nothing else to do.")
-		if r.Tally.Memory != "" {
-			c.Evidence = []message.Text{message.Verbatim(r.Tally.Memory)}
+		if r.Tally.Memory != (message.Text{}) {
+			c.Evidence = []message.Text{r.Tally.Memory}
 		}
 	}
 	return r.dated(c)
@@ -105,8 +105,8 @@ func (r *Result) disk() check.Check {
 		c.Fix, c.Evidence = message.T("Replace the disk, or its cable."), r.told(kindDisk)
 	case r.NoDisk != (message.Text{}):
 		c.Status, c.Observed, c.Evidence = check.Skip, message.F("not checked: %s", r.NoDisk), nil
-	case r.Tally.Disk != "":
-		c.Status, c.Observed = check.Skip, message.F("not checked: %s", message.Verbatim(r.Tally.Disk))
+	case r.Tally.Disk != (message.Text{}):
+		c.Status, c.Observed = check.Skip, message.F("not checked: %s", r.Tally.Disk)
 	case r.Tally.Read >= r.Order.File:
 		c.Status = check.Pass
 	default:
@@ -196,9 +196,9 @@ func hotter(a, b sensor, nameA, nameB string) int {
 
 // told are the faults of a kind that were kept.
 func (r *Result) told(kind string) (lines []message.Text) {
-	for _, line := range r.Tally.Told {
-		if what, is := strings.CutPrefix(line, kind+": "); is {
-			lines = append(lines, message.Verbatim(what))
+	for _, told := range r.Tally.Told {
+		if told.Kind == kind {
+			lines = append(lines, told.What)
 		}
 	}
 	return lines

@@ -13,6 +13,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/backend/progress"
 )
@@ -123,7 +124,7 @@ func TestCountersThatRise(t *testing.T) {
 // TestFaultsOfTheLoad: wrong results fail, with the places where they were.
 func TestFaultsOfTheLoad(t *testing.T) {
 	got := burn(t, machine(t), func(_ context.Context, _ Order, _ *os.File, tell func(Tally) error) error {
-		return tell(Tally{Done: true, Wrong: map[string]int64{kindCPU: 2, kindMemory: 1, kindDisk: 1}, Told: []string{"cpu: CPU 4: x"}})
+		return tell(Tally{Done: true, Wrong: map[string]int64{kindCPU: 2, kindMemory: 1, kindDisk: 1}, Told: []fault{{kindCPU, message.Data("CPU 4: x")}}})
 	})
 	for _, id := range []string{"burn-in-cpu", "burn-in-memory", "burn-in-disk"} {
 		if c := got[id]; c.Status != check.Fail || c.Fix.String() == "" {

@@ -1,10 +1,13 @@
 package burnin
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"sync"
+
+	"touchdown/backend/message"
 )
 
 // The kinds of fault that the load itself sees.
@@ -17,20 +20,49 @@ const (
 // maxTold is how many faults of a kind are told one by one; all are counted.
 const maxTold = 10
 
-// Tally is what the load has done so far. The worker prints one as a line of JSON each second.
+// Tally is what the load has done so far. The worker prints one as a line of JSON each second. A result of an earlier release that has
+// Unloaded or Told has them in another form: it cannot be read, and the burn-in is repeated.
 type Tally struct {
 	Rounds   map[int]int64    `json:"rounds,omitempty"`   // by CPU: how often it did all its computations
 	Passes   map[int]int64    `json:"passes,omitempty"`   // by CPU: how often its share of the memory was written and read back
-	Unloaded map[int]string   `json:"unloaded,omitempty"` // by CPU: why it was not loaded as it should be
+	Unloaded []unloaded       `json:"unloaded,omitempty"` // CPUs that were not loaded as they should be
 	Compared int64            `json:"compared,omitempty"` // bytes of memory that were read back
-	Memory   string           `json:"memory,omitempty"`   // why the test of the memory ended early
+	Memory   message.Text     `json:"memory,omitzero"`    // why the test of the memory ended early
 	Written  int64            `json:"written,omitempty"`  // bytes, to the disk
 	Read     int64            `json:"read,omitempty"`     // bytes, from the disk and past the page cache where Direct
 	Direct   bool             `json:"direct,omitempty"`   // the file system lets a file be read past the page cache (O_DIRECT)
-	Disk     string           `json:"disk,omitempty"`     // why the test of the disk ended early
+	Disk     message.Text     `json:"disk,omitzero"`      // why the test of the disk ended early
 	Wrong    map[string]int64 `json:"wrong,omitempty"`    // by kind: results that were wrong
-	Told     []string         `json:"told,omitempty"`     // the first of each kind
+	Told     []fault          `json:"told,omitempty"`     // the first of each kind
 	Done     bool             `json:"done,omitempty"`     // the time is over: this is the last one
+}
+
+// unloaded is a CPU that was not loaded as it should be.
+type unloaded struct {
+	CPU int          `json:"cpu"`
+	Why message.Text `json:"why"`
+}
+
+// fault is a result that was wrong.
+type fault struct {
+	Kind string       `json:"kind"`
+	What message.Text `json:"what"`
+}
+
+// printed is a tally as the worker prints it: texts in English, and beside them which messages they are.
+type printed struct {
+	Tally
+	Messages message.Messages `json:"messages,omitempty"`
+}
+
+// readTally reads a line of the worker.
+func readTally(line []byte) (Tally, error) {
+	var p printed
+	if err := json.Unmarshal(line, &p); err != nil {
+		return Tally{}, fmt.Errorf("reading what the load has done: %w", err)
+	}
+	message.Restore(&p.Tally, p.Messages)
+	return p.Tally, nil
 }
 
 // books are a tally that many threads keep.
@@ -49,7 +81,7 @@ type tamper struct {
 }
 
 func newBooks(spoil tamper) *books {
-	return &books{tamper: spoil, t: Tally{Rounds: map[int]int64{}, Passes: map[int]int64{}, Unloaded: map[int]string{}, Wrong: map[string]int64{}}}
+	return &books{tamper: spoil, t: Tally{Rounds: map[int]int64{}, Passes: map[int]int64{}, Wrong: map[string]int64{}}}
 }
 
 // keep changes the tally.
@@ -64,28 +96,38 @@ func (b *books) now() Tally {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	t := b.t
-	t.Rounds, t.Passes, t.Unloaded, t.Wrong = maps.Clone(t.Rounds), maps.Clone(t.Passes), maps.Clone(t.Unloaded), maps.Clone(t.Wrong)
-	t.Told = slices.Clone(t.Told)
+	t.Rounds, t.Passes, t.Wrong = maps.Clone(t.Rounds), maps.Clone(t.Passes), maps.Clone(t.Wrong)
+	t.Unloaded, t.Told = slices.Clone(t.Unloaded), slices.Clone(t.Told)
 	return t
 }
 
-func (b *books) round(cpu int)         { b.keep(func(t *Tally) { t.Rounds[cpu]++ }) }
-func (b *books) pass(cpu int)          { b.keep(func(t *Tally) { t.Passes[cpu]++ }) }
-func (b *books) compared(n int64)      { b.keep(func(t *Tally) { t.Compared += n }) }
-func (b *books) memoryEnds(why string) { b.keep(func(t *Tally) { t.Memory = why }) }
-func (b *books) diskEnds(why string)   { b.keep(func(t *Tally) { t.Disk = why }) }
+func (b *books) round(cpu int)               { b.keep(func(t *Tally) { t.Rounds[cpu]++ }) }
+func (b *books) pass(cpu int)                { b.keep(func(t *Tally) { t.Passes[cpu]++ }) }
+func (b *books) compared(n int64)            { b.keep(func(t *Tally) { t.Compared += n }) }
+func (b *books) memoryEnds(why message.Text) { b.keep(func(t *Tally) { t.Memory = why }) }
+func (b *books) diskEnds(why message.Text)   { b.keep(func(t *Tally) { t.Disk = why }) }
 
 func (b *books) unloaded(cpu int, err error) {
-	b.keep(func(t *Tally) { t.Unloaded[cpu] = err.Error() })
+	b.keep(func(t *Tally) { t.Unloaded = append(t.Unloaded, unloaded{cpu, message.Detail(err)}) })
 }
 
 // wrong counts a wrong result, and keeps the first ones of its kind.
-func (b *books) wrong(kind, what string) {
+func (b *books) wrong(kind string, what message.Text) {
 	b.keep(func(t *Tally) {
 		if t.Wrong[kind]++; t.Wrong[kind] <= maxTold {
-			t.Told = append(t.Told, fmt.Sprintf("%s: %s", kind, what))
+			t.Told = append(t.Told, fault{kind, what})
 		}
 	})
+}
+
+// idle tells whether a CPU was not loaded as it should be, and why.
+func (t Tally) idle(cpu int) (why message.Text, is bool) {
+	for _, u := range slices.Backward(t.Unloaded) {
+		if u.CPU == cpu {
+			return u.Why, true
+		}
+	}
+	return message.T("it computed nothing"), t.Rounds[cpu] == 0
 }
 
 // faults is how many results were wrong.

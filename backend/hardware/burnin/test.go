@@ -3,7 +3,6 @@ package burnin
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -78,7 +77,7 @@ func (t Test) Run(ctx context.Context, d time.Duration, tell func(progress.Progr
 			return r.end(ctx, t.Host, err)
 		case <-tooLate:
 			tick.Stop()
-			return r.end(ctx, t.Host, errors.New("it did not end in time"))
+			return r.end(ctx, t.Host, message.Failed(message.T("it did not end in time")))
 		case <-ctx.Done():
 			tick.Stop()
 			return nil, ctx.Err()
@@ -96,7 +95,7 @@ func (r *Result) end(ctx context.Context, m *host.Machine, err error) (*Result, 
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err == nil && !r.Tally.Done:
-		err = errors.New("it ended before its time")
+		err = message.Failed(message.T("it ended before its time"))
 		fallthrough
 	case err != nil:
 		return nil, &problem.Problem{
@@ -139,9 +138,9 @@ func apart(ctx context.Context, o Order, file *os.File, tell func(Tally) error) 
 	}
 	var unread error
 	err = host.Limits{Memory: uint64(o.Memory) + overhead}.Worker(ctx, []string{WorkerCommand, string(text)}, file, func(line []byte) {
-		var done Tally
-		if err := json.Unmarshal(line, &done); err != nil {
-			unread = fmt.Errorf("reading what the load has done: %w", err)
+		done, err := readTally(line)
+		if err != nil {
+			unread = err
 			return
 		}
 		_ = tell(done) // fails with ctx alone, which ends the worker
@@ -152,18 +151,12 @@ func apart(ctx context.Context, o Order, file *os.File, tell func(Tally) error) 
 	return unread
 }
 
-// kept is a result as it lies on the node: texts in English, and beside them which messages they are.
-type kept struct {
-	*Result
-	Messages message.Messages `json:"messages,omitempty"`
-}
-
 // Keep leaves the result on the node: the list goes on with it after each reboot.
 func (r *Result) Keep(m *host.Machine, stay string, now time.Time) error {
 	r.Stay, r.At = stay, now
-	data, err := json.Marshal(kept{r, message.Of(r)})
+	data, err := message.Marshal(r)
 	if err != nil {
-		return fmt.Errorf("encoding the result of the burn-in: %w", err)
+		return err
 	}
 	return m.WriteFile(layout.BurnInResult, data, 0o600)
 }
@@ -173,13 +166,12 @@ const maxResult = 4 << 20
 
 // Kept is the result of a burn-in of this stay that took as long as it was asked for; nil where there is none, or none that can be read.
 func Kept(m *host.Machine, stay string) *Result {
-	r := kept{Result: &Result{}}
+	r := &Result{}
 	data, _, err := m.ReadHead(layout.BurnInResult, maxResult)
-	if err != nil || json.Unmarshal(data, &r) != nil || r.Stay != stay || r.For != Asked(m, stay) || r.For == 0 || !r.Tally.Done {
+	if err != nil || message.Unmarshal(data, r) != nil || r.Stay != stay || r.For != Asked(m, stay) || r.For == 0 || !r.Tally.Done {
 		return nil
 	}
-	message.Restore(r.Result, r.Messages)
-	return r.Result
+	return r
 }
 
 // online are the CPUs that run, as the kernel lists them: "0-3,8".

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"touchdown/backend/message"
 )
 
 // WorkerCommand is the command by which the program starts itself as the worker of a burn-in. Its argument is an order; its standard
@@ -44,7 +46,7 @@ func Serve(ctx context.Context, text string, disk *os.File, out io.Writer) error
 	}
 	runtime.GOMAXPROCS(len(o.CPUs) + 2) // each core keeps one; a tally and the disk need their own
 	lines := json.NewEncoder(out)
-	return work(ctx, o, disk, tamper{}, func(t Tally) error { return lines.Encode(t) })
+	return work(ctx, o, disk, tamper{}, func(t Tally) error { return lines.Encode(printed{t, message.Of(t)}) })
 }
 
 // work loads the machine until the time is over or ctx ends, and tells each second what was done.
@@ -76,7 +78,7 @@ func work(ctx context.Context, o Order, file *os.File, spoil tamper, tell func(T
 		}
 		if free, err := spoil.available(); share > 0 && !tight.Load() && (err != nil || free < o.Leave) {
 			tight.Store(true)
-			b.memoryEnds(fmt.Sprintf("only %d MiB were available: it was given back", free>>20))
+			b.memoryEnds(message.F("only %d MiB were available: it was given back", free>>20))
 		}
 		if err := tell(b.now()); err != nil {
 			return fmt.Errorf("telling what was done: %w", err)
@@ -86,7 +88,7 @@ func work(ctx context.Context, o Order, file *os.File, spoil tamper, tell func(T
 	select {
 	case <-disk:
 	case <-time.After(hang):
-		b.wrong(kindDisk, "a request did not come back within "+hang.String())
+		b.wrong(kindDisk, message.F("a request did not come back within %d s", int(hang.Seconds())))
 	}
 	b.keep(func(t *Tally) { t.Done = true })
 	return tell(b.now())

@@ -2,6 +2,7 @@ package burnin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/host/hosttest"
+	"touchdown/backend/message"
 )
 
 // TestMain lets this test be the worker that it starts.
@@ -115,7 +117,7 @@ func TestGoodMachine(t *testing.T) {
 	if got.faults() != 0 || len(got.Told)+len(got.Unloaded) != 0 || got.Rounds[cpu] == 0 || got.Passes[cpu] == 0 || got.Compared < 2*memoryBlock {
 		t.Errorf("%+v", got)
 	}
-	if got.Written != 4*diskBlock || got.Read < 4*diskBlock || got.Disk != "" || got.Memory != "" {
+	if got.Written != 4*diskBlock || got.Read < 4*diskBlock || got.Disk != (message.Text{}) || got.Memory != (message.Text{}) {
 		t.Errorf("disk: %+v", got)
 	}
 }
@@ -139,7 +141,7 @@ func TestWrongResults(t *testing.T) {
 				}
 				return r
 			}}
-		}, fmt.Sprintf("CPU %d: SHA-256 gave", cpu)},
+		}, fmt.Sprintf("CPU %d: hash (SHA-256) gave", cpu)},
 		kindMemory: {func() tamper {
 			now := once()
 			return tamper{memory: func(_ int, block []uint64) {
@@ -158,7 +160,7 @@ func TestWrongResults(t *testing.T) {
 		}, "block 0 of the file differs from what was written, at byte 4096; pass 1"},
 	} {
 		got := loaded(t, c.spoil(), func(t Tally) bool { return t.Wrong[kind] > 0 }, nil)
-		if got.Wrong[kind] != 1 || got.faults() != 1 || len(got.Told) != 1 || !strings.Contains(got.Told[0], c.want) {
+		if got.Wrong[kind] != 1 || got.faults() != 1 || len(got.Told) != 1 || !strings.Contains(got.Told[0].What.String(), c.want) {
 			t.Errorf("%s: %v, %q", kind, got.Wrong, got.Told)
 		}
 	}
@@ -174,17 +176,54 @@ func TestManyWrongResults(t *testing.T) {
 
 // TestMemoryIsGivenBack: once others need it, the test of the memory ends, and the rest goes on.
 func TestMemoryIsGivenBack(t *testing.T) {
-	got := loaded(t, tamper{available: func() (int64, error) { return 5 << 20, nil }}, func(t Tally) bool { return t.Memory != "" }, func(o *Order) { o.Leave = 6 << 20 })
-	if got.faults() != 0 || !strings.Contains(got.Memory, "5 MiB") {
+	got := loaded(t, tamper{available: func() (int64, error) { return 5 << 20, nil }}, func(t Tally) bool { return t.Memory != (message.Text{}) }, func(o *Order) { o.Leave = 6 << 20 })
+	if got.faults() != 0 || !strings.Contains(got.Memory.String(), "5 MiB") {
 		t.Errorf("%+v", got)
 	}
 }
 
 // TestUnusableCPU: a CPU that this process may not use is told as not loaded.
 func TestUnusableCPU(t *testing.T) {
-	got := loaded(t, tamper{}, func(t Tally) bool { return t.Unloaded[maxCPUs-1] != "" }, func(o *Order) { o.CPUs = []int{maxCPUs - 1} })
-	if got.Unloaded[maxCPUs-1] == "" || got.faults() != 0 {
+	got := loaded(t, tamper{}, func(t Tally) bool { return len(t.Unloaded) > 0 }, func(o *Order) { o.CPUs = []int{maxCPUs - 1} })
+	if got.Unloaded[0].CPU != maxCPUs-1 || got.faults() != 0 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestReasonsKeepTheirLanguage: what the worker gives as reasons are messages to whoever reads its lines, and after a reboot too.
+func TestReasonsKeepTheirLanguage(t *testing.T) {
+	unusable := maxCPUs - 1
+	file, _ := scratch(t)
+	r := &Result{For: time.Minute, Order: Order{Seconds: 1, CPUs: []int{unusable}, Memory: memoryBlock, Leave: 1 << 62, File: diskBlock}}
+	if err := apart(t.Context(), r.Order, file, func(t Tally) error { r.Tally = t; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	r.Tally.Wrong, r.Tally.Told = map[string]int64{kindDisk: 1}, []fault{{kindDisk, message.F("writing block %d", 7)}}
+	m := hosttest.New(t).Machine
+	if err := errors.Join(Ask(m, "stay", time.Minute), r.Keep(m, "stay", time.Now())); err != nil {
+		t.Fatal(err)
+	}
+	german, err := message.NewLanguage("de", map[string]string{
+		"CPU %d: %s": "CPU %d: %s", "%s: %s": "%s: %s", message.Technical: "(technisch) %[1]s",
+		"binding a thread to it":                        "Bindung eines Threads daran",
+		"only %d MiB were available: it was given back": "nur %d MiB waren frei: Er wurde zurückgegeben",
+		"writing block %d":                              "Schreiben von Block %d",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []*Result{r, Kept(m, "stay")} {
+		said := ""
+		for _, c := range r.Checks() {
+			for _, line := range c.Evidence {
+				said += german.Show(line) + "\n"
+			}
+		}
+		for _, want := range []string{"CPU 1023: Bindung eines Threads daran: (technisch) invalid argument", "MiB waren frei: Er", "Schreiben von Block 7"} {
+			if !strings.Contains(said, want) {
+				t.Errorf("%q is missing in:\n%s", want, said)
+			}
+		}
 	}
 }
 
@@ -204,7 +243,7 @@ func TestBadDisk(t *testing.T) {
 		}
 		return nil
 	}
-	if err := work(ctx, o, file, tamper{}, tell); err != nil || last.Wrong[kindDisk] != 1 || last.Disk == "" {
+	if err := work(ctx, o, file, tamper{}, tell); err != nil || last.Wrong[kindDisk] != 1 || last.Disk == (message.Text{}) {
 		t.Errorf("%v, %+v", err, last)
 	}
 }

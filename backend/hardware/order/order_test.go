@@ -12,6 +12,7 @@ import (
 	"touchdown/backend/hardware"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/message"
+	"touchdown/backend/problem"
 )
 
 const head = "apiVersion: touchdown.dev/v1alpha1\nkind: OrderSheet\nname: A-17\n"
@@ -167,6 +168,9 @@ func TestHostileSheets(t *testing.T) {
 		_, err := Parse([]byte(text), "order.yaml")
 		if err == nil || !strings.Contains(err.Error(), why) || strings.ContainsAny(err.Error(), "\x1b\r\n") || len(err.Error()) > 1000 {
 			t.Errorf("%.60q: %q, want %q in it", text, err, why)
+		}
+		if cause := message.Detail(problem.From(err).Err); message.Of(&cause)[""].ID == message.Technical {
+			t.Errorf("%.60q: %q is in English for everyone", text, cause)
 		}
 	}
 	dir := t.TempDir()

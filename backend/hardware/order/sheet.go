@@ -3,6 +3,7 @@ package order
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -97,7 +98,7 @@ func Load(nameOrFile string) (*Sheet, error) {
 	}
 	defer func() { _ = file.Close() }()
 	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, unreadable(nameOrFile, errors.Join(err, errors.New("it is not a regular file")))
+		return nil, unreadable(nameOrFile, cmp.Or(err, message.Failed(message.T("it is not a regular file"))))
 	}
 	data, err := io.ReadAll(io.LimitReader(file, maxBytes+1))
 	if err != nil {
@@ -124,7 +125,7 @@ func unreadable(name string, err error) error {
 // Parse reads a sheet, with the limits of its profile where it has none. Whoever wrote it may have meant harm.
 func Parse(data []byte, name string) (*Sheet, error) {
 	if len(data) > maxBytes {
-		return nil, unreadable(name, fmt.Errorf("it is larger than %d KiB", maxBytes>>10))
+		return nil, unreadable(name, message.Failed(message.F("it is larger than %d KiB", maxBytes>>10)))
 	}
 	s := Sheet{raw: data}
 	if err := decode(data, &s); err != nil {
@@ -148,16 +149,16 @@ func Parse(data []byte, name string) (*Sheet, error) {
 func decode(data []byte, into *Sheet) (err error) {
 	defer func() {
 		if recover() != nil {
-			err = errors.New("it is not YAML")
+			err = message.Failed(message.T("it is not YAML"))
 		}
 	}()
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	d.KnownFields(true)
 	if err := d.Decode(into); err != nil {
-		return errors.New(printable("reading the YAML: " + err.Error())) // it quotes keys of the document
+		return message.Failed(message.F("reading the YAML: %s", message.Verbatim(printable(err.Error())))) // it quotes keys of the document
 	}
 	if err := d.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
-		return errors.New("it has more than one document")
+		return message.Failed(message.T("it has more than one document"))
 	}
 	return nil
 }
@@ -180,45 +181,48 @@ func (s *Sheet) validate() error {
 	m := s.Minimum
 	switch {
 	case s.APIVersion != apiVersion || s.Kind != kind:
-		return fmt.Errorf("apiVersion and kind are not %s and %s", apiVersion, kind)
+		return message.Failed(message.F("apiVersion and kind are not %s and %s", apiVersion, kind))
 	case s.Profile != "" && !slices.Contains(Profiles(), s.Profile):
-		return fmt.Errorf("profile: %q is none of %s", clip(s.Profile, maxText), strings.Join(Profiles(), ", "))
+		return message.Failed(message.F("profile: %q is none of %s", clip(s.Profile, maxText), strings.Join(Profiles(), ", ")))
 	case min(m.Threads, m.MemoryGiB, m.DiskGB, m.Ports, m.LinkMbps) < 0 || max(m.Threads, m.MemoryGiB, m.DiskGB, m.Ports, m.LinkMbps) > 1<<24:
-		return errors.New("minimum: a number is negative or too large")
+		return message.Failed(message.T("minimum: a number is negative or too large"))
 	case len(s.Serials) > maxList || len(s.Ports) > maxItems:
-		return fmt.Errorf("serials or ports: more than %d serials or %d ports", maxList, maxItems)
+		return message.Failed(message.F("serials or ports: more than %d serials or %d ports", maxList, maxItems))
 	}
 	for at, text := range append([]string{s.Name, s.Source, s.Model, s.BIOS}, s.Serials...) {
 		where := []string{"name", "source", "model", "bios"}
 		if err := plain(text); err != nil {
-			return fmt.Errorf("%s: %w", append(where, fmt.Sprintf("serials[%d]", at-4))[min(at, 4)], err)
+			return message.Doing(message.Data(append(where, fmt.Sprintf("serials[%d]", at-4))[min(at, 4)]), err)
 		}
 	}
 	for n, items := range [][]Item{s.Modules, s.Disks, s.NICs} {
-		if err := checkItems(items); err != nil {
-			return fmt.Errorf("%s%w", []string{"modules", "disks", "nics"}[n], err)
+		if err := checkItems([]string{"modules", "disks", "nics"}[n], items); err != nil {
+			return err
 		}
 	}
 	if slices.ContainsFunc(s.NICs, func(i Item) bool { return i.Size != 0 }) {
-		return errors.New("nics: they have no size")
+		return message.Failed(message.T("nics: they have no size"))
 	}
 	return s.checkPorts()
 }
 
-func checkItems(items []Item) error {
+func checkItems(list string, items []Item) error {
 	if len(items) > maxItems {
-		return fmt.Errorf(": more than %d", maxItems)
+		return message.Failed(message.F("%s: more than %d", list, maxItems))
 	}
 	for n, i := range items {
 		if i.Count < 1 || i.Count > maxItems || i.Size < 0 || i.Size > 1<<24 {
-			return fmt.Errorf("[%d]: count has to be 1 to %d, and size no negative number", n, maxItems)
+			return message.Failed(message.F("%s: count has to be 1 to %d, and size 0 to %d", item(list, n), maxItems, 1<<24))
 		}
-		if err := errors.Join(plain(i.Model), plain(i.Firmware)); err != nil {
-			return fmt.Errorf("[%d]: %w", n, err)
+		if err := cmp.Or(plain(i.Model), plain(i.Firmware)); err != nil {
+			return message.Doing(item(list, n), err)
 		}
 	}
 	return nil
 }
+
+// item is the place of something in the sheet.
+func item(list string, n int) message.Text { return message.Data(fmt.Sprintf("%s[%d]", list, n)) }
 
 // nicName is a kernel's name (IFNAMSIZ is 16 with the closing zero), or a MAC.
 var nicName = regexp.MustCompile(`^([A-Za-z0-9._-]{1,15}|([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2})$`)
@@ -227,21 +231,22 @@ var nicName = regexp.MustCompile(`^([A-Za-z0-9._-]{1,15}|([0-9A-Fa-f]{2}:){5}[0-
 func (s *Sheet) checkPorts() error {
 	seen := map[string]bool{}
 	for n, p := range s.Ports {
-		if err := errors.Join(plain(p.NIC), plain(p.Switch), plain(p.Port)); err != nil {
-			return fmt.Errorf("ports[%d]: %w", n, err)
+		where := item("ports", n)
+		if err := cmp.Or(plain(p.NIC), plain(p.Switch), plain(p.Port)); err != nil {
+			return message.Doing(where, err)
 		}
 		nic, socket := "nic "+strings.ToLower(p.NIC), "socket "+p.Switch+" "+p.Port
 		switch {
 		case p.NIC == "" || p.Switch == "" && p.Port == "" && p.VLAN == 0 && p.MTU == 0:
-			return fmt.Errorf("ports[%d]: it needs nic, and one of switch, port, vlan, mtu", n)
+			return message.Doing(where, message.Failed(message.T("it needs nic, and one of switch, port, vlan, mtu")))
 		case !nicName.MatchString(p.NIC):
-			return fmt.Errorf("ports[%d]: nic has to be a name as the kernel has it, like eno1, or a MAC like 52:54:00:00:00:01", n)
+			return message.Doing(where, message.Failed(message.T("nic has to be a name as the kernel has it, like eno1, or a MAC like 52:54:00:00:00:01")))
 		case p.VLAN < 0 || p.VLAN > 4094:
-			return fmt.Errorf("ports[%d]: vlan has to be 1 to 4094", n)
+			return message.Doing(where, message.Failed(message.T("vlan has to be 1 to 4094")))
 		case p.MTU < 0 || p.MTU > 65535:
-			return fmt.Errorf("ports[%d]: mtu has to be at most 65535", n)
+			return message.Doing(where, message.Failed(message.T("mtu has to be at most 65535")))
 		case seen[nic] || p.Port != "" && seen[socket]:
-			return fmt.Errorf("ports[%d]: %s is named twice", n, clip(p.NIC, maxText))
+			return message.Doing(where, message.Failed(message.F("%s is named twice", clip(p.NIC, maxText))))
 		}
 		seen[nic], seen[socket] = true, true
 	}
@@ -251,9 +256,9 @@ func (s *Sheet) checkPorts() error {
 func plain(text string) error {
 	switch {
 	case len(text) > maxText:
-		return fmt.Errorf("a text has more than %d bytes", maxText)
+		return message.Failed(message.F("a text has more than %d bytes", maxText))
 	case strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return errors.New("a text has a character in it that cannot be printed")
+		return message.Failed(message.T("a text has a character in it that cannot be printed"))
 	}
 	return nil
 }
