@@ -21,8 +21,16 @@ type course struct {
 	warned map[string]bool // what was told once before a page was left
 }
 
-// wanted names the page for the job's state.
+// wanted names the page that is due: that of a release on a stick, or the one for the job's state.
 func (c *course) wanted() string {
+	if c.showsUpdate() {
+		return "update"
+	}
+	return c.ofJob()
+}
+
+// ofJob names the page for the job's state.
+func (c *course) ofJob() string {
 	switch c.state() {
 	case view.Inspecting, view.Collecting:
 		if c.snap.Locked { // it was unlocked, and locked itself again when the engine restarted

@@ -43,6 +43,10 @@ func allowed(verb session.Verb) []view.State {
 		return []view.State{view.IsDone}
 	case session.Unlock:
 		return idle
+	case session.Update:
+		return []view.State{view.Inspecting, view.Collecting, view.Reviewed, view.IsDone, view.IsUndone}
+	case session.Close:
+		return idle
 	case session.Reboot, session.PowerOff:
 		return idle
 	}
@@ -75,6 +79,8 @@ func (e *Engine) Do(ctx context.Context, pen string, a session.Action) error {
 		return e.o.Node.Host.PowerOff(ctx, "asked for at a console")
 	case session.Inspect:
 		return e.round(ctx)
+	case session.Update:
+		return startUpdate(ctx, e, pen, a)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -124,6 +130,8 @@ func (c *core) do(a session.Action) error {
 		return c.handOver()
 	case session.Unlock:
 		return c.unlock(a)
+	case session.Close:
+		return closeUpdate(c)
 	}
 	return fmt.Errorf("%w: there is no action %q", session.ErrInvalid, a.Verb)
 }

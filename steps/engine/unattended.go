@@ -43,10 +43,10 @@ type try struct {
 // is there says so.
 func (e *lander) watchMedia() {
 	<-e.recovered
-	wanted := func() bool {
+	wanted := func() media.Want {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		return beforeLanding(e.core)
+		return media.Want{Sites: beforeLanding(e.core), Releases: mayUpdate(e.core)}
 	}
 	e.o.Media.Watch(e.closing, wanted, func() {
 		for id := range e.tried {
@@ -55,7 +55,9 @@ func (e *lander) watchMedia() {
 			}
 		}
 		e.forgetPulled()
-		e.judgeMedia()
+		if !e.lookForUpdate() { // else nothing starts
+			e.judgeMedia()
+		}
 		e.leave()
 	})
 }
