@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"touchdown/backend/media"
 	"touchdown/backend/message"
@@ -25,6 +26,8 @@ type lander struct {
 	*Engine
 	tried map[string]try // by the document's id, until it is pulled out
 	there []string       // ids of the documents that the last look found
+
+	judging sync.Mutex // held while a release is judged
 
 	leftIn string // what was in the sockets when it was told what was left
 	leftAt string // what was to be left, and what was in the sockets, when leave tried last

@@ -23,6 +23,7 @@ const toldFor = time.Hour
 // release is the one on a stick, and what became of its update.
 type release struct {
 	at     string         // the volumes with one; "" for none
+	turn   int            // rises with each change of them: the same stick may come back while it is still being judged
 	judged bool           // it was, or is being, judged
 	closed bool           // a person said no, or has read why not: until the stick is put in again
 	asked  bool           // a person wants it, and systemd is being told
@@ -65,7 +66,7 @@ func (e *lander) lookForUpdate() (underWay bool) {
 	defer e.mu.Unlock()
 	r, was := &e.core.release, e.core.release
 	if at := placeOf(volumes); at != r.at {
-		*r = release{at: at}
+		*r = release{at: at, turn: r.turn + 1}
 	}
 	r.last = last
 	switch {
@@ -73,8 +74,8 @@ func (e *lander) lookForUpdate() (underWay bool) {
 		r.offer = &last.Offer
 	case r.at != "" && !r.judged && !r.closed:
 		r.judged, r.offer = true, nil
-		at := r.at
-		e.workers.Go(func() { e.judgeRelease(at, volumes) })
+		turn := r.turn
+		e.workers.Go(func() { e.judgeRelease(turn, volumes) })
 	case r.offer.Runs() || r.offer != nil && r.offer.State == updates.Failed: // it is over, and the stick may be there still
 		r.offer = nil
 	}
@@ -95,14 +96,25 @@ func placeOf(volumes []media.Volume) string {
 }
 
 // judgeRelease reads a release, which takes a minute on a slow stick, and has it asked about, unless another stick is there by then.
-func (e *lander) judgeRelease(at string, volumes []media.Volume) {
+func (e *lander) judgeRelease(turn int, volumes []media.Volume) {
+	e.judging.Lock() // each writes its program to the same place, to have it tell its version
+	defer e.judging.Unlock()
+	e.mu.Lock()
+	late := e.core.release.turn != turn
+	e.mu.Unlock()
+	if late {
+		return
+	}
 	offer := updates.Judge(e.closing, e.o.Node.Host, e.o.Media, volumes, e.o.Version)
 	if offer != nil && offer.Problem != nil {
 		e.o.Node.Log.Warn("the release on a stick is not used", "volume", offer.Volume, "problem", offer.Problem.Code)
 	}
+	if e.o.AtRest != nil { // a program has 65 MiB
+		e.o.AtRest()
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if r := &e.core.release; r.at == at && !r.closed && !r.asked && r.offer == nil && e.closing.Err() == nil {
+	if r := &e.core.release; r.turn == turn && !r.closed && !r.asked && r.offer == nil && e.closing.Err() == nil {
 		r.offer = offer
 		e.core.tellUpdate(e.o.Node.Now())
 		e.core.recorder.changed()
