@@ -16,7 +16,7 @@ var updateTexts = map[string]string{
 	"update.meanwhile": "For some seconds the engine does not answer, and then this console starts again. If that fails, the node keeps %s.",
 	"update.refused":   "The release of Touchdown on the stick %s is not used",
 	"update.failed":    "Touchdown was not updated from the stick %s",
-	"update.nothing":   "Nothing was changed.",
+	"update.nothing":   "The node keeps its program.",
 
 	"plain.update": "There is a release of Touchdown on a stick. An empty line leads to the question about it.",
 }

@@ -113,6 +113,7 @@ func TestUpdateOnANode(t *testing.T) {
 	if back := must(t, m, running); back != second {
 		t.Errorf("back: %q, want %q", back, second)
 	}
+	updatesAtTheConsole(t, m, release, running, journal+"true")
 	// The consoles begin again behind the command, and uninstall meets their jobs.
 	must(t, m, "cp /usr/local/bin/touchdown /var/tmp/touchdown")
 	for range 3 {

@@ -27,6 +27,7 @@ type release struct {
 	judged bool           // it was, or is being, judged
 	closed bool           // a person said no, or has read why not: until the stick is put in again
 	asked  bool           // a person wants it, and systemd is being told
+	starts int            // rises with each time: what was on record before that is old
 	offer  *updates.Offer // nil: there is nothing to ask
 	last   *updates.Record
 }
@@ -55,7 +56,7 @@ func (e *lander) lookForUpdate() (underWay bool) {
 		return false
 	}
 	e.mu.Lock()
-	asked := e.core.release.asked
+	asked, starts := e.core.release.asked, e.core.release.starts
 	e.mu.Unlock()
 	if asked { // what is on record is not yet at work
 		return true
@@ -65,8 +66,11 @@ func (e *lander) lookForUpdate() (underWay bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r, was := &e.core.release, e.core.release
+	if r.starts != starts {
+		return e.core.updating()
+	}
 	if at := placeOf(volumes); at != r.at {
-		*r = release{at: at, turn: r.turn + 1}
+		*r = release{at: at, turn: r.turn + 1, starts: starts}
 	}
 	r.last = last
 	switch {
@@ -145,6 +149,7 @@ func startUpdate(ctx context.Context, e *Engine, pen string, a session.Action) e
 	offer, err := c.mayStartUpdate(pen, a)
 	if err == nil {
 		c.release.asked = true
+		c.release.starts++
 	}
 	e.mu.Unlock()
 	if err != nil {
