@@ -23,11 +23,22 @@ type course struct {
 
 // wanted names the page that is due: that of a release on a stick, or the one for the job's state.
 func (c *course) wanted() string {
-	if c.showsUpdate() {
+	if showsUpdate(c.snap) {
 		return "update"
 	}
 	return c.ofJob()
 }
+
+// atRest are the states in which another program may be started.
+var atRest = []view.State{view.Inspecting, view.Collecting, view.Reviewed, view.IsDone, view.IsUndone}
+
+// showsUpdate tells whether a release on a stick has the page: a person is asked, or has to know.
+func showsUpdate(s *view.Snapshot) bool {
+	return s != nil && s.Update.Shown() && (s.Update.Runs() || slices.Contains(atRest, s.State))
+}
+
+// wantsHostName tells whether an update takes the host name, typed: the node has users, or has to be unlocked.
+func wantsHostName(s *view.Snapshot) bool { return s.Locked || s.State == view.IsDone }
 
 // ofJob names the page for the job's state.
 func (c *course) ofJob() string {

@@ -216,11 +216,13 @@ func (f *fake) Do(_ context.Context, pen string, a session.Action) error {
 		held.Held, held.Until = true, epoch.Add(30*time.Minute)
 		f.snap.Question = &held
 	case session.Update:
+		if a.Fingerprint == "" {
+			f.snap.Update = nil
+			break
+		}
 		o := *f.snap.Update
 		o.State = updates.Reads
 		f.snap.Update = &o
-	case session.Close:
-		f.snap.Update = nil
 	case session.Undo:
 		f.snap.State = view.UndoingAll
 	case session.Cancel:

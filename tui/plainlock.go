@@ -46,7 +46,7 @@ func announce(p *prompts) {
 			return
 		case <-time.After(announcePause):
 		}
-		line := p.unasked(p.link.look().snap)
+		line := unasked(p, p.link.look().snap)
 		if line == "" {
 			said = ""
 			continue
@@ -62,7 +62,7 @@ func announce(p *prompts) {
 }
 
 // unasked is what a person at a prompt has to know at once; "" for nothing. The countdown goes before other notices.
-func (p *prompts) unasked(s *view.Snapshot) string {
+func unasked(p *prompts, s *view.Snapshot) string {
 	switch {
 	case starts(s) && len(s.Notices) > 0:
 		return show(s.Notices[0])

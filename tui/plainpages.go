@@ -17,7 +17,7 @@ func (p *prompts) questions() error {
 	p.write(wrap(t("plain.how", t("plain.backWord"), t("plain.emptyWord")), minWidth, "")...)
 	to := ""                        // the question that "back" leads to
 	for asked := []string(nil); ; { // an answer, or a medium that comes or goes, can change what is asked
-		if p.showsUpdate() {
+		if showsUpdate(p.snap) {
 			return nil
 		}
 		var list []view.Field

@@ -31,10 +31,10 @@ func plainUpdate(p *prompts) error {
 	n, err := p.options(names...)
 	switch n {
 	case 0:
-		p.act(session.Action{Verb: session.Close})
+		p.act(session.Action{Verb: session.Update})
 	case 1:
 		p.write(t("update.sure", u.of.Version))
-		if p.wantsHostName() {
+		if wantsHostName(p.snap) {
 			p.write(wrap(t("update.landed"), minWidth, "")...)
 		}
 		typed, err := p.decide(t("confirm.type", p.hostWord()))

@@ -1,14 +1,11 @@
 package tui
 
 import (
-	"slices"
-
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
 	"touchdown/steps/session"
 	"touchdown/steps/updates"
-	"touchdown/steps/view"
 )
 
 // updatePage asks whether the release on a stick is installed, or tells why it is not and how an update goes. "Not now" is in focus, and the
@@ -20,17 +17,6 @@ type updatePage struct {
 }
 
 func newUpdate(d *desk) *updatePage { return &updatePage{base: base{d}, of: *d.snap.Update} }
-
-// atRest are the states in which another program may be started.
-var atRest = []view.State{view.Inspecting, view.Collecting, view.Reviewed, view.IsDone, view.IsUndone}
-
-// showsUpdate tells whether a release on a stick has the page: a person is asked, or has to know.
-func (c *client) showsUpdate() bool {
-	return c.snap != nil && c.snap.Update.Shown() && (c.snap.Update.Runs() || slices.Contains(atRest, c.snap.State))
-}
-
-// wantsHostName tells whether an update takes the host name, typed: the node has users, or has to be unlocked.
-func (c *client) wantsHostName() bool { return c.snap.Locked || c.snap.State == view.IsDone }
 
 // about tells whether the page is still about the release on the stick.
 func (u *updatePage) about(now *updates.Offer) bool {
@@ -74,7 +60,7 @@ func (u *updatePage) answers() []button {
 			return do()
 		}}
 	}
-	no := func() (screen, tea.Cmd) { return u, u.link.act(session.Action{Verb: session.Close}) }
+	no := func() (screen, tea.Cmd) { return u, u.link.act(session.Action{Verb: session.Update}) }
 	if u.of.State != updates.Asks {
 		return []button{answer(0, t("button.close"), no)}
 	}
@@ -84,7 +70,7 @@ func (u *updatePage) answers() []button {
 // yes starts the update, on a landed node when the host name is typed.
 func (u *updatePage) yes() (screen, tea.Cmd) {
 	a := session.Action{Verb: session.Update, Fingerprint: u.of.Program}
-	if !u.wantsHostName() {
+	if !wantsHostName(u.snap) {
 		return u, u.link.act(a)
 	}
 	a.Value = u.snap.Hostname

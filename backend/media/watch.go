@@ -130,7 +130,7 @@ func (w *Watcher) Watch(ctx context.Context, wanted func() Want, each func()) {
 	again := true
 	for {
 		if now := wanted(); now == (Want{}) {
-			w.forget()
+			forget(w)
 		} else if err := w.look(ctx, now, again); err == nil {
 			again = false
 		}
@@ -202,7 +202,7 @@ func (w *Watcher) Blind() bool {
 	return w.blind
 }
 
-func (w *Watcher) forget() {
+func forget(w *Watcher) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.seen, w.found, w.bring, w.last = nil, nil, nil, Want{}

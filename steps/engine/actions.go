@@ -33,7 +33,7 @@ func allowed(verb session.Verb) []view.State {
 		return []view.State{view.InQuestion}
 	case session.Retry, session.Skip:
 		return []view.State{view.HasFailed}
-	case session.Waive:
+	case session.Waive, session.Unlock, session.Reboot, session.PowerOff:
 		return idle
 	case session.Undo:
 		return []view.State{view.HasFailed, view.IsDone}
@@ -41,14 +41,8 @@ func allowed(verb session.Verb) []view.State {
 		return []view.State{view.Working, view.InQuestion, view.UndoingAll}
 	case session.HandOver:
 		return []view.State{view.IsDone}
-	case session.Unlock:
-		return idle
 	case session.Update:
 		return []view.State{view.Inspecting, view.Collecting, view.Reviewed, view.IsDone, view.IsUndone}
-	case session.Close:
-		return idle
-	case session.Reboot, session.PowerOff:
-		return idle
 	}
 	return nil
 }
@@ -130,8 +124,6 @@ func (c *core) do(a session.Action) error {
 		return c.handOver()
 	case session.Unlock:
 		return c.unlock(a)
-	case session.Close:
-		return closeUpdate(c)
 	}
 	return fmt.Errorf("%w: there is no action %q", session.ErrInvalid, a.Verb)
 }

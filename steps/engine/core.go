@@ -117,10 +117,10 @@ func (c *core) may(pen string, verb session.Verb, states []view.State) error {
 	if state := c.state(); !slices.Contains(states, state) {
 		return errState(verb, state)
 	}
-	if c.updating() {
+	if updating(c) {
 		return fmt.Errorf("%w: Touchdown is being updated, which takes about a minute", session.ErrState)
 	}
-	if c.locked() && !slices.Contains([]session.Verb{session.Unlock, session.Reboot, session.PowerOff, session.Update, session.Close}, verb) {
+	if c.locked() && !slices.Contains([]session.Verb{session.Unlock, session.Reboot, session.PowerOff, session.Update}, verb) {
 		return fmt.Errorf("%w: unlock the node first by its host name", session.ErrLocked)
 	}
 	return nil

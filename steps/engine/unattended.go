@@ -58,7 +58,7 @@ func (e *lander) watchMedia() {
 			}
 		}
 		e.forgetPulled()
-		if !e.lookForUpdate() { // else nothing starts
+		if !lookForUpdate(e) { // else nothing starts
 			e.judgeMedia()
 		}
 		e.leave()

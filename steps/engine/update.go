@@ -47,11 +47,11 @@ func mayUpdate(c *core) bool {
 }
 
 // updating tells whether an update is under way.
-func (c *core) updating() bool { return c.release.asked || c.release.offer.Runs() }
+func updating(c *core) bool { return c.release.asked || c.release.offer.Runs() }
 
 // lookForUpdate tells of the release on a stick, and of an update that a console asked for. The engine that tells how it ended is another
 // one than that which was asked. It returns whether an update is under way.
-func (e *lander) lookForUpdate() (underWay bool) {
+func lookForUpdate(e *lander) (underWay bool) {
 	if !e.o.Updates {
 		return false
 	}
@@ -67,7 +67,7 @@ func (e *lander) lookForUpdate() (underWay bool) {
 	defer e.mu.Unlock()
 	r, was := &e.core.release, e.core.release
 	if r.starts != starts {
-		return e.core.updating()
+		return updating(e.core)
 	}
 	if at := placeOf(volumes); at != r.at {
 		*r = release{at: at, turn: r.turn + 1, starts: starts}
@@ -79,15 +79,15 @@ func (e *lander) lookForUpdate() (underWay bool) {
 	case r.at != "" && !r.judged && !r.closed:
 		r.judged, r.offer = true, nil
 		turn := r.turn
-		e.workers.Go(func() { e.judgeRelease(turn, volumes) })
+		e.workers.Go(func() { judgeRelease(e, turn, volumes) })
 	case r.offer.Runs() || r.offer != nil && r.offer.State == updates.Failed: // it is over, and the stick may be there still
 		r.offer = nil
 	}
-	e.core.tellUpdate(e.o.Node.Now())
+	tellUpdate(e.core, e.o.Node.Now())
 	if (r.offer == nil) != (was.offer == nil) || r.offer != nil && was.offer != nil && r.offer.State != was.offer.State {
 		e.core.recorder.changed()
 	}
-	return e.core.updating()
+	return updating(e.core)
 }
 
 // placeOf is another text for other volumes.
@@ -100,7 +100,7 @@ func placeOf(volumes []media.Volume) string {
 }
 
 // judgeRelease reads a release, which takes a minute on a slow stick, and has it asked about, unless another stick is there by then.
-func (e *lander) judgeRelease(turn int, volumes []media.Volume) {
+func judgeRelease(e *lander, turn int, volumes []media.Volume) {
 	e.judging.Lock() // each writes its program to the same place, to have it tell its version
 	defer e.judging.Unlock()
 	e.mu.Lock()
@@ -120,13 +120,13 @@ func (e *lander) judgeRelease(turn int, volumes []media.Volume) {
 	defer e.mu.Unlock()
 	if r := &e.core.release; r.turn == turn && !r.closed && !r.asked && r.offer == nil && e.closing.Err() == nil {
 		r.offer = offer
-		e.core.tellUpdate(e.o.Node.Now())
+		tellUpdate(e.core, e.o.Node.Now())
 		e.core.recorder.changed()
 	}
 }
 
 // tellUpdate puts one line about it on every screen. A person who is typing is not taken to the page that asks.
-func (c *core) tellUpdate(now time.Time) {
+func tellUpdate(c *core, now time.Time) {
 	was, o, last := c.notices[updateNotice], c.release.offer, c.release.last
 	delete(c.notices, updateNotice)
 	switch {
@@ -142,11 +142,19 @@ func (c *core) tellUpdate(now time.Time) {
 	}
 }
 
-// startUpdate has systemd run the command that installs the release that a person was shown. A landed node wants its host name.
+// startUpdate has systemd run the command that installs the release that a person was shown. A landed node wants its host name. Without a
+// release it closes what is told of the one on the stick.
 func startUpdate(ctx context.Context, e *Engine, pen string, a session.Action) error {
 	e.mu.Lock()
 	c := e.core
-	offer, err := c.mayStartUpdate(pen, a)
+	if a.Fingerprint == "" {
+		defer e.mu.Unlock()
+		if err := c.may(pen, a.Verb, allowed(a.Verb)); err != nil {
+			return err
+		}
+		return closeUpdate(c)
+	}
+	offer, err := mayStartUpdate(c, pen, a)
 	if err == nil {
 		c.release.asked = true
 		c.release.starts++
@@ -163,14 +171,14 @@ func startUpdate(ctx context.Context, e *Engine, pen string, a session.Action) e
 	if err == nil {
 		offer.State = updates.Reads
 		c.release.offer = offer
-		c.tellUpdate(e.o.Node.Now())
+		tellUpdate(c, e.o.Node.Now())
 	}
 	c.recorder.changed()
 	return err
 }
 
 // mayStartUpdate is the offer that a person accepted.
-func (c *core) mayStartUpdate(pen string, a session.Action) (*updates.Offer, error) {
+func mayStartUpdate(c *core, pen string, a session.Action) (*updates.Offer, error) {
 	if err := c.may(pen, a.Verb, allowed(a.Verb)); err != nil {
 		return nil, err
 	}
@@ -197,7 +205,7 @@ func closeUpdate(c *core) error {
 		}
 	}
 	r.closed, r.judged, r.offer = true, false, nil
-	c.tellUpdate(c.o.Node.Now())
+	tellUpdate(c, c.o.Node.Now())
 	c.recorder.changed()
 	return nil
 }

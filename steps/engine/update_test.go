@@ -107,7 +107,7 @@ func TestAStickAsksForAnUpdate(t *testing.T) {
 	if content := r.host.Content(layout.Program); content != "program 1.8.2" || r.host.Exists(layout.CheckedProgram) || len(r.commands("systemd-run")) > 0 {
 		t.Fatalf("something changed before anybody was asked: %q, %v", content, r.host.Calls())
 	}
-	for name, a := range map[string]session.Action{"another release": {Verb: session.Update, Fingerprint: strings.Repeat("0", 64)}, "no release": {Verb: session.Update}} {
+	for name, a := range map[string]session.Action{"another release": {Verb: session.Update, Fingerprint: strings.Repeat("0", 64)}} {
 		if err := r.Do(t.Context(), pen, a); !errors.Is(err, session.ErrState) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -122,7 +122,7 @@ func TestAStickAsksForAnUpdate(t *testing.T) {
 	if lines := r.commands("systemd-run"); len(lines) != 1 || lines[0] != want {
 		t.Fatalf("%q", lines)
 	}
-	for _, a := range []session.Action{accept(o, ""), {Verb: session.Review}, {Verb: session.Close}, {Verb: session.Reboot}} {
+	for _, a := range []session.Action{accept(o, ""), {Verb: session.Review}, {Verb: session.Update}, {Verb: session.Reboot}} {
 		if err := r.Do(t.Context(), pen, a); !errors.Is(err, session.ErrState) {
 			t.Errorf("%s meanwhile: %v", a.Verb, err)
 		}
@@ -149,7 +149,7 @@ func TestTheNextEngineTellsOfTheUpdate(t *testing.T) {
 	if is := r.offers(t, updates.Failed); is.Problem.Code != "UPD-BACK" || is.Problem.Summary != failed.Summary {
 		t.Errorf("%+v", is.Problem)
 	}
-	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Close}))
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Update}))
 	r.gone(t)
 	if updates.Last(r.host.Machine) != nil {
 		t.Error("the failure is told again by the next engine")
@@ -234,10 +234,15 @@ func TestWhatIsNotOffered(t *testing.T) {
 				t.Errorf("its program ran: %t", ran)
 			}
 			pen := take(t, r)
-			if err := r.Do(t.Context(), pen, accept(o, "")); !errors.Is(err, session.ErrState) {
-				t.Errorf("accepted: %v", err)
+			for _, program := range []string{o.Program, strings.Repeat("0", 64)} {
+				if program == "" { // it was not even read
+					continue
+				}
+				if err := r.Do(t.Context(), pen, session.Action{Verb: session.Update, Fingerprint: program}); !errors.Is(err, session.ErrState) {
+					t.Errorf("accepted: %v", err)
+				}
 			}
-			must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Close}))
+			must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Update}))
 			r.gone(t)
 			if len(r.commands("systemd-run")) > 0 {
 				t.Errorf("%v", r.host.Calls())
@@ -259,7 +264,7 @@ func TestANodeHasTheReleaseAlready(t *testing.T) {
 	}
 	r.put(t, "sdb", "program 1.9.0")
 	r.offers(t, updates.Asks)
-	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Close}))
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Update}))
 	r.gone(t)
 	checked := len(r.commands(layout.CheckedProgram))
 	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Inspect}))
@@ -318,7 +323,7 @@ func TestNobodyUpdatesWithoutAPIN(t *testing.T) {
 	pen := take(t, r)
 	must(t, r.idle.Begin(pin.Hash(testHash()), time.Minute))
 	r.ahead.Store(int64(time.Hour))
-	for _, a := range []session.Action{accept(o, ""), {Verb: session.Close}} {
+	for _, a := range []session.Action{accept(o, ""), {Verb: session.Update}} {
 		if err := r.Do(idle.At(t.Context(), "tty1"), pen, a); !errors.Is(err, idle.ErrLocked) {
 			t.Errorf("%s: %v", a.Verb, err)
 		}

@@ -23,9 +23,8 @@ const (
 	HandOver Verb = "handover" // accept the hand-over: wipe originals and secrets, end of undo (done)
 	Unlock   Verb = "unlock"   // let a landed node be changed again; Value is its host name (done)
 	// Update has the release of Snapshot.Update installed, whose Program is Fingerprint (not while work is under way, or failed). A landed
-	// node wants its host name as Value.
+	// node wants its host name as Value. Without a Fingerprint it takes Snapshot.Update from the screens, until the stick is put in again.
 	Update   Verb = "update"
-	Close    Verb = "close"    // take Snapshot.Update from the screens, until the stick is put in again (not while working)
 	Reboot   Verb = "reboot"   // reboot the machine (not while working)
 	PowerOff Verb = "poweroff" // switch the machine off (not while working)
 )
