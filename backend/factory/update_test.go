@@ -107,13 +107,13 @@ func TestUpdateOnANode(t *testing.T) {
 	}
 	release("cat > touchdown <<'END'\n" + cutShort + "END\n:")
 	cutTrial(t, m, update, running, second)
+	updatesAtTheConsole(t, m, release, running, journal+"true")
 	release("cp /usr/local/bin/touchdown . && echo third >> touchdown")
 	must(t, m, update)
 	must(t, m, "touchdown update --back")
 	if back := must(t, m, running); back != second {
 		t.Errorf("back: %q, want %q", back, second)
 	}
-	updatesAtTheConsole(t, m, release, running, journal+"true")
 	// The consoles begin again behind the command, and uninstall meets their jobs.
 	must(t, m, "cp /usr/local/bin/touchdown /var/tmp/touchdown")
 	for range 3 {
