@@ -13,7 +13,7 @@ var updateTexts = map[string]string{
 	"update.runs":      "Touchdown is being updated to %s",
 	"update.reads":     "The release is read from the stick and checked once more. Leave the stick in.",
 	"update.tries":     "The engine of the new program is being tried. Only when it has answered does the program take its place.",
-	"update.meanwhile": "For some seconds the engine does not answer, and then this console starts again. If that fails, the node keeps %s.",
+	"update.meanwhile": "For a few seconds the engine does not answer, and then this console starts again. If that fails, the node keeps %s.",
 	"update.refused":   "The release of Touchdown on the stick %s is not used",
 	"update.failed":    "Touchdown was not updated from the stick %s",
 	"update.nothing":   "The node keeps its program.",

@@ -179,7 +179,7 @@ func TestUpdateToTheProgramThatWasShown(t *testing.T) {
 	}
 	sum := fmt.Sprintf("%x", sha256.Sum256(program))
 	for given, says := range map[string]string{strings.Repeat("0", 64): "UPD-ELSE", sum: "UPD-STRT"} { // UPD-STRT: it came past everything
-		// A command by hand is no answer to a console, and neither is a dry run.
+		// A command by hand does not answer a console, and neither does a dry run.
 		if code, said := run("update", folder, "--sha256", given); code != exitFailed || !strings.Contains(said, says) || updates.Last(machine) != nil {
 			t.Errorf("%s: %d\n%s", given, code, said)
 		}

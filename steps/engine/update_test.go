@@ -277,7 +277,7 @@ func TestANodeHasTheReleaseAlready(t *testing.T) {
 	r.offers(t, updates.Asks)
 }
 
-// TestALandedNodeIsUpdatedByItsName: before and after the hand-over; the name unlocks nothing else. A node at work is not looked at.
+// TestALandedNodeIsUpdatedByItsName: before and after the hand-over; the name unlocks nothing else. A node at work is left alone.
 func TestALandedNodeIsUpdatedByItsName(t *testing.T) {
 	r := newUpdateRig(t)
 	r.open(t)
@@ -314,7 +314,7 @@ func TestALandedNodeIsUpdatedByItsName(t *testing.T) {
 	}
 }
 
-// TestNobodyUpdatesWithoutAPIN: a console that locked itself takes no answer, and an engine that is no unit of the node asks nothing.
+// TestNobodyUpdatesWithoutAPIN: a console that locked itself takes no answer.
 func TestNobodyUpdatesWithoutAPIN(t *testing.T) {
 	r := newUpdateRig(t)
 	r.open(t)
