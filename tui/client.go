@@ -149,7 +149,7 @@ func (c *client) moving() bool {
 	case view.Working, view.InQuestion, view.UndoingAll:
 		return true
 	}
-	return c.gone != nil
+	return c.gone != nil || c.snap != nil && c.snap.Update.Runs()
 }
 
 // heart turns with each answer of the engine, and stands still when none comes.

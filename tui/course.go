@@ -21,8 +21,27 @@ type course struct {
 	warned map[string]bool // what was told once before a page was left
 }
 
-// wanted names the page for the job's state.
+// wanted names the page that is due: that of a release on a stick, or the one for the job's state.
 func (c *course) wanted() string {
+	if showsUpdate(c.snap) {
+		return "update"
+	}
+	return c.ofJob()
+}
+
+// atRest are the states in which another program may be started.
+var atRest = []view.State{view.Inspecting, view.Collecting, view.Reviewed, view.IsDone, view.IsUndone}
+
+// showsUpdate tells whether a release on a stick has the page: a person is asked, or has to know.
+func showsUpdate(s *view.Snapshot) bool {
+	return s != nil && s.Update.Shown() && (s.Update.Runs() || slices.Contains(atRest, s.State))
+}
+
+// wantsHostName tells whether an update takes the host name, typed: the node has users, or has to be unlocked.
+func wantsHostName(s *view.Snapshot) bool { return s.Locked || s.State == view.IsDone }
+
+// ofJob names the page for the job's state.
+func (c *course) ofJob() string {
 	switch c.state() {
 	case view.Inspecting, view.Collecting:
 		if c.snap.Locked { // it was unlocked, and locked itself again when the engine restarted

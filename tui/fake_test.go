@@ -22,6 +22,7 @@ import (
 	"touchdown/steps/records"
 	"touchdown/steps/session"
 	"touchdown/steps/site"
+	"touchdown/steps/updates"
 	"touchdown/steps/view"
 )
 
@@ -214,6 +215,14 @@ func (f *fake) Do(_ context.Context, pen string, a session.Action) error {
 		held := *f.snap.Question
 		held.Held, held.Until = true, epoch.Add(30*time.Minute)
 		f.snap.Question = &held
+	case session.Update:
+		if a.Fingerprint == "" {
+			f.snap.Update = nil
+			break
+		}
+		o := *f.snap.Update
+		o.State = updates.Reads
+		f.snap.Update = &o
 	case session.Undo:
 		f.snap.State = view.UndoingAll
 	case session.Cancel:

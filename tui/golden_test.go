@@ -12,6 +12,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/steps"
+	"touchdown/steps/updates"
 	"touchdown/steps/view"
 )
 
@@ -73,6 +74,14 @@ func scenes() []scene {
 	pem := func(s *view.Snapshot) { at(s, "credentials").Fields[0].SecretSet = true }
 	sealed := func(s *view.Snapshot) { realFactory(s); finished(s); s.Life, s.Cluster = "armed", "" }
 	locked := func(s *view.Snapshot) { finished(s); s.Locked = true }
+	stick := func(edits ...func(*updates.Offer)) func(*view.Snapshot) {
+		return func(s *view.Snapshot) {
+			s.Update = aRelease()
+			for _, edit := range edits {
+				edit(s.Update)
+			}
+		}
+	}
 	loading := func(s *view.Snapshot) {
 		s.State = view.Inspecting
 		s.Stages[0].Steps[0].Inspecting = true
@@ -129,6 +138,10 @@ func scenes() []scene {
 		{"confirm-undo", on(failed), []string{"u", "enter", "tab"}},
 		{"confirm-leave", on(), []string{"ctrl+c"}},
 		{"takeover", on(held), []string{"ctrl+g"}},
+		{"update", on(stick()), nil},
+		{"update-refused", on(stick(unsigned)), nil},
+		{"update-runs", on(stick(func(o *updates.Offer) { o.State = updates.Tries })), nil},
+		{"update-failed", on(stick(notUpdated)), nil},
 		{"waive", on(failed), []string{"w", "enter"}},
 	}
 }

@@ -39,6 +39,20 @@ a path below /run/media, /media, /mnt, /home, /var/home, /tmp or /var/tmp.
 Letters work as keys only on the buttons; Tab leads there. a blinks the LED
 of the network port, d opens advanced settings. Example: Domain  example.com`,
 
+	"update": `A stick in this machine has a release of Touchdown. This page tells which
+one, and asks whether it is to take the place of the program on this node.
+
+Up and Down move, or a number; Enter chooses. "Not now" is in focus, and so
+a stray Enter changes nothing. A landed node wants its host name, typed.
+
+A release is offered only when a key that this node trusts has signed it,
+its program starts here and it is not older than the node's; else the page
+says why not. It is never installed without a person, nor while work runs.
+The new engine is tried first. If it does not answer, the node keeps its
+program. To go back later: log in, and  touchdown update --back
+
+Example: 2 and Enter update a node that has not landed yet.`,
+
 	"pick": `Choose one of the list: Up and Down move, Enter chooses, b goes back.
 
 Where it stands below the list, a makes the machine show which one it means:

@@ -73,6 +73,8 @@ func (p *prompts) turnOnce() error {
 		p.write(t("engine.gone"))
 		_, err := p.pause(retryPause, "")
 		return err
+	case p.snap.Update.Runs():
+		return plainUpdate(p)
 	case p.locked() && p.asksNow():
 		return p.plainLock()
 	case p.free() && p.asksNow():
@@ -110,6 +112,8 @@ func (p *prompts) turnOnce() error {
 		return p.trouble()
 	case "dashboard":
 		return p.finish()
+	case "update":
+		return plainUpdate(p)
 	}
 	return p.watch()
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"touchdown/steps/idle"
+	"touchdown/steps/view"
 )
 
 // plainLock asks for the PIN on a line terminal, which shows none of it.
@@ -34,10 +35,10 @@ func (p *prompts) plainLock() error {
 	return nil
 }
 
-// announcePause is how often a console that waits for a line looks whether the node is about to start without a person.
+// announcePause is how often a console that waits for a line looks whether there is something to announce.
 const announcePause = 2 * time.Second
 
-// announce tells a person at a prompt that the node is about to start without one.
+// announce tells a person at a prompt that the node is about to start without one, or that a release on a stick has a question.
 func announce(p *prompts) {
 	for said := ""; ; {
 		select {
@@ -45,12 +46,12 @@ func announce(p *prompts) {
 			return
 		case <-time.After(announcePause):
 		}
-		s := p.link.look().snap
-		if !starts(s) || len(s.Notices) == 0 {
+		line := unasked(p, p.link.look().snap)
+		if line == "" {
 			said = ""
 			continue
 		}
-		if line := show(s.Notices[0]); line != said { // the countdown goes before other notices
+		if line != said {
 			select {
 			case p.news <- line:
 				said = line
@@ -58,6 +59,17 @@ func announce(p *prompts) {
 			}
 		}
 	}
+}
+
+// unasked is what a person at a prompt has to know at once; "" for nothing. The countdown goes before other notices.
+func unasked(p *prompts, s *view.Snapshot) string {
+	switch {
+	case starts(s) && len(s.Notices) > 0:
+		return show(s.Notices[0])
+	case s != nil && s.Update.Shown() && !p.onUpdate.Load():
+		return t("plain.update")
+	}
+	return ""
 }
 
 // heard tells the engine that a person typed a line. Its error means that the console is locked and the line is nothing. What the console

@@ -17,6 +17,9 @@ func (p *prompts) questions() error {
 	p.write(wrap(t("plain.how", t("plain.backWord"), t("plain.emptyWord")), minWidth, "")...)
 	to := ""                        // the question that "back" leads to
 	for asked := []string(nil); ; { // an answer, or a medium that comes or goes, can change what is asked
+		if showsUpdate(p.snap) {
+			return nil
+		}
 		var list []view.Field
 		for _, stage := range p.asked() {
 			list = append(list, fields(stage)...)

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"sync/atomic"
+
 	tea "charm.land/bubbletea/v2"
 
 	"touchdown/steps/session"
@@ -12,6 +14,8 @@ type prompts struct {
 	*desk
 	*talk
 	told told
+
+	onUpdate atomic.Bool // the prompt asks about a release on a stick
 }
 
 // asksNow reports whether the job's state asks a person for something.

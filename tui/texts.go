@@ -8,6 +8,7 @@ var texts = func() map[string]string {
 	all := maps.Clone(sentences)
 	maps.Copy(all, shortTexts)
 	maps.Copy(all, offerTexts)
+	maps.Copy(all, updateTexts)
 	maps.Copy(all, lineTexts)
 	return all
 }()

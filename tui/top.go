@@ -61,6 +61,9 @@ func (a *app) followJob() {
 // choose returns the page for the job's state: old when it is still right.
 func (a *app) choose(old screen) screen {
 	d, want := a.desk, a.wanted()
+	if want == "update" && old != nil && old.typing() && !a.snap.Update.Runs() { // whoever types is not interrupted
+		want = a.ofJob()
+	}
 	if old != nil && old.name() == want && a.about(old) {
 		return old
 	}
@@ -79,6 +82,8 @@ func (a *app) choose(old screen) screen {
 		return newProblem(d)
 	case "dashboard":
 		return newDashboard(d)
+	case "update":
+		return newUpdate(d)
 	}
 	return &hello{base{d}}
 }
@@ -94,6 +99,8 @@ func (a *app) about(old screen) bool {
 		return old.of == a.fingerprint()
 	case *question:
 		return old.id == a.snap.Question.ID
+	case *updatePage:
+		return old.about(a.snap.Update)
 	}
 	return true
 }
@@ -135,7 +142,7 @@ func (a *app) keyed(msg tea.KeyPressMsg) tea.Cmd {
 	case pressed(msg, k.help) && top.name() != "help":
 		a.over = newHelp(a.desk, top)
 		return nil
-	case pressed(msg, k.plain) && !top.typing() && !slices.Contains([]string{"form", "pick", "question"}, top.name()): // which have digits of their own
+	case pressed(msg, k.plain) && !top.typing() && !slices.Contains([]string{"form", "pick", "question", "update"}, top.name()): // which have digits of their own
 		a.wantsPlain = true
 		return tea.Quit
 	case pressed(msg, k.mode) && !top.typing():

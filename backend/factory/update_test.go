@@ -107,6 +107,7 @@ func TestUpdateOnANode(t *testing.T) {
 	}
 	release("cat > touchdown <<'END'\n" + cutShort + "END\n:")
 	cutTrial(t, m, update, running, second)
+	updatesAtTheConsole(t, m, release, running, journal+"true")
 	release("cp /usr/local/bin/touchdown . && echo third >> touchdown")
 	must(t, m, update)
 	must(t, m, "touchdown update --back")

@@ -18,6 +18,8 @@ const (
 	EngineUnit = "touchdown-engine.service"
 	// Run holds what ends with the boot.
 	Run = "/run/touchdown"
+	// UpdateRecord is the update of Touchdown that a console asked for last.
+	UpdateRecord = Run + "/update.json"
 	// Socket is where the engine listens.
 	Socket = Run + "/engine.sock"
 	// Lines has a file for each line that touchdown-line keeps the kernel's messages off, named after it.

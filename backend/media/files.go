@@ -30,6 +30,13 @@ type File struct {
 	Bytes int64
 }
 
+// Has tells whether it has all of these files in its root folder.
+func (v *Volume) Has(names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool {
+		return !slices.ContainsFunc(v.Files, func(f File) bool { return strings.EqualFold(f.Path, name) })
+	})
+}
+
 // Volumes lists the files in the machine's sockets, by the devices. A volume that cannot be read is among them, with the reason; an
 // empty drive, and a disk whose partitions are listed, is not.
 func (w *Watcher) Volumes(ctx context.Context) ([]Volume, error) {

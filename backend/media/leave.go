@@ -69,7 +69,7 @@ func (w *Watcher) Leave(ctx context.Context, l Leaving) (*Left, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := w.readAll(ctx, all)
+	found, _ := w.readAll(ctx, all)
 	i := slices.IndexFunc(found, func(f *Medium) bool { return f.signed != nil && w.known.is(f.signed, l.ID) })
 	if i < 0 {
 		i = slices.IndexFunc(found, func(f *Medium) bool { return f.signed != nil && began(w.known, f.signed, l.ID) })

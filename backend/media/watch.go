@@ -1,7 +1,6 @@
 package media
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -75,17 +74,26 @@ func (f *Medium) Sealed() envelope.Sealing { return f.document.Sealed }
 
 // Watcher knows the media that are in the machine's sockets. Its methods may be called from several goroutines.
 type Watcher struct {
-	Every  time.Duration // how often the list of disks is read at least
-	Limits Limits        // of one look
-	known  Known
+	Every   time.Duration // how often the list of disks is read at least
+	Limits  Limits        // of one look
+	Release []string      // names of the files that make a release of Touchdown; nil: none is looked for
+	known   Known
 
 	leaving atomic.Bool // a Leave has not ended
 
 	mu    sync.Mutex
 	seen  []string // what the devices were when they were read
+	last  Want     // of the last look
 	blind bool     // the last look failed: what was found may be something else by now
 	found []*Medium
+	bring []Volume                // those with a release
 	why   map[string]message.Text // by the document's id
+}
+
+// Want is what of the media is of use.
+type Want struct {
+	Sites    bool // site configs
+	Releases bool // releases of Touchdown
 }
 
 // NewWatcher returns one that has not looked yet.
@@ -100,23 +108,30 @@ func (w *Watcher) Found() []*Medium {
 	return slices.Clone(w.found)
 }
 
+// Releases lists the volumes that have all files of a release, as the last look found them, with these files alone. Nobody has judged them.
+func (w *Watcher) Releases() []Volume {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.bring)
+}
+
 // Usable are those that the node may use.
 func (w *Watcher) Usable() []*Medium {
 	return slices.DeleteFunc(w.Found(), func(f *Medium) bool { return f.Refused != nil })
 }
 
-// Watch looks whenever a disk came or went, as long as wanted says that media are of use, and calls each from time to time, until
-// ctx ends: what kept a medium from being used may be over although the media are the same.
-func (w *Watcher) Watch(ctx context.Context, wanted func() bool, each func()) {
+// Watch looks whenever a disk came or went, as long as wanted says that something of media is of use, and calls each from time to time,
+// until ctx ends: what kept a medium from being used may be over although the media are the same.
+func (w *Watcher) Watch(ctx context.Context, wanted func() Want, each func()) {
 	var knocks <-chan struct{}
 	if w.known.machine.Root() == "" {
 		knocks, _ = host.BlockEvents(ctx) // without them it looks as often
 	}
 	again := true
 	for {
-		if !wanted() {
-			w.forget()
-		} else if err := w.look(ctx, again); err == nil {
+		if now := wanted(); now == (Want{}) {
+			forget(w)
+		} else if err := w.look(ctx, now, again); err == nil {
 			again = false
 		}
 		each()
@@ -165,7 +180,7 @@ func (w *Watcher) Why(f *Medium) message.Text {
 
 // LookAgain reads everything again, and fails unless what it saw is what is in the sockets when it is over.
 func (w *Watcher) LookAgain(ctx context.Context) error {
-	if err := w.look(ctx, true); err != nil {
+	if err := w.look(ctx, Want{Sites: true}, true); err != nil {
 		return err
 	}
 	all, err := devices(w.known.machine)
@@ -187,110 +202,8 @@ func (w *Watcher) Blind() bool {
 	return w.blind
 }
 
-func (w *Watcher) forget() {
+func forget(w *Watcher) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.seen, w.found = nil, nil
-}
-
-// look reads the volumes, unless all are those that it knows; with again it reads them all the same. What was read is judged each
-// time: the node may have used a medium meanwhile.
-func (w *Watcher) look(ctx context.Context, again bool) error {
-	all, err := devices(w.known.machine)
-	if err != nil {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.blind = true
-		return err
-	}
-	var now []string
-	for _, d := range all {
-		now = append(now, d.is)
-	}
-	w.mu.Lock()
-	same := !again && slices.Equal(now, w.seen)
-	found := slices.Clone(w.found) // whoever was given the other one goes on reading it
-	w.mu.Unlock()
-	if !same {
-		found = w.readAll(ctx, all)
-	}
-	found = withBaked(w.known, found)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	for i := range found {
-		found[i] = w.judged(found[i])
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.seen, w.found, w.blind = now, found, false
-	return nil
-}
-
-// same tells whether both are one medium: an image that is a disk and its first partition, too.
-func (f *Medium) same(o *Medium) bool { return f.signed != nil && bytes.Equal(f.signed, o.signed) }
-
-// judged is a medium by what the node knows now.
-func (w *Watcher) judged(f *Medium) *Medium {
-	if f.signed == nil {
-		return f
-	}
-	now := &Medium{Device: f.Device, Label: f.Label, baked: f.baked, signed: f.signed}
-	d, signer, err := w.known.verify(f.signed, f.baked)
-	if d != nil {
-		now.id = d.ID
-	}
-	if err != nil {
-		now.Refused = problem.From(err)
-		return now
-	}
-	now.document, now.Signer = d, signer
-	return now
-}
-
-// readAll reads the media of the devices.
-func (w *Watcher) readAll(ctx context.Context, all []device) (found []*Medium) {
-	w.each(all, func(d device, within time.Duration) int64 {
-		f, bytes := w.read(ctx, d, within)
-		if f == nil {
-			return bytes
-		}
-		if i := slices.IndexFunc(found, f.same); i >= 0 {
-			found[i].twin = found[i].twin || found[i].disk != f.disk
-		} else {
-			found = append(found, f)
-		}
-		return bytes
-	}, func(disk string, volumes int) { found = append(found, unreadOf(disk, volumes)) })
-	return found
-}
-
-// notOurs are the problems of what is not a site medium: an empty drive, a stick with something else on it. Nobody is told of them.
-var notOurs = []string{"MED-BLNK", "MED-DEAD", "MED-KND"}
-
-// read reads a device within a time, and tells how many bytes of it; nil where it holds nothing for a node. What was read stays in
-// memory: what is used later is what was judged, whatever becomes of the medium.
-func (w *Watcher) read(ctx context.Context, d device, within time.Duration) (f *Medium, bytes int64) {
-	f = &Medium{Device: d.name, disk: d.disk}
-	content, bytes, err := inspectAt(ctx, d.path, within, siteFiles())
-	if err != nil {
-		f.Refused = problem.From(err)
-		if slices.Contains(notOurs, f.Refused.Code) {
-			return nil, bytes
-		}
-		return f, bytes
-	}
-	f.Label, f.path, f.kind = content.Label, d.path, content.Kind
-	switch signed := content.Find(EnvelopeFile); {
-	case signed != nil:
-		f.signed = append([]byte{}, signed.Data...) // an empty file, too, is one that has to be refused
-	case content.Find(PlainFile) != nil:
-		f.Refused = &problem.Problem{
-			Code: "MED-NSGN", Summary: message.T("The site config on the medium is not signed."),
-			Fix: message.T("Make the medium with touchdown media write, or enter the answers at the console."),
-		}
-	default:
-		return nil, bytes
-	}
-	return f, bytes
+	w.seen, w.found, w.bring, w.last = nil, nil, nil, Want{}
 }

@@ -59,7 +59,7 @@ func (s *socket) watch() *media.Watcher {
 	s.t.Cleanup(func() { end(); <-done })
 	go func() {
 		defer close(done)
-		w.Watch(ctx, func() bool { return true }, func() {
+		w.Watch(ctx, func() media.Want { return media.Want{Sites: true} }, func() {
 			select {
 			case s.looked <- w.Found():
 			case <-ctx.Done():
@@ -325,7 +325,7 @@ func TestNobodyWants(t *testing.T) {
 	w.Every = time.Millisecond
 	ctx, end := context.WithCancel(t.Context())
 	looks := 0
-	w.Watch(ctx, func() bool { return looks < 1 }, func() {
+	w.Watch(ctx, func() media.Want { return media.Want{Sites: looks < 1} }, func() {
 		switch looks++; {
 		case looks == 1 && len(w.Found()) != 1:
 			t.Error("it was not found")

@@ -158,6 +158,12 @@ func sumOf(sums []byte, name string) (sum [sha256.Size]byte, found bool) {
 	return sum, found
 }
 
+// Sum is the SHA-256 of the program, in hexadecimal.
+func (r *Release) Sum() string {
+	sum := sha256.Sum256(r.program)
+	return hex.EncodeToString(sum[:])
+}
+
 // Is tells whether the node has this program already.
 func (r *Release) Is(n Node) bool {
 	have, err := n.ReadFile(layout.Program)

@@ -25,6 +25,7 @@ import (
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
 	"touchdown/backend/media"
+	"touchdown/backend/update"
 	"touchdown/steps"
 	"touchdown/steps/engine"
 	"touchdown/steps/session"
@@ -132,7 +133,7 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 	}
 	e, err := engine.Open(engine.Options{
 		Dir: dir, List: name, Node: node, Version: version, Pace: pace, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent, AtRest: debug.FreeOSMemory,
-		Media: watcher, Outbox: outbox,
+		Media: watcher, Updates: watcher != nil && len(watcher.Release) > 0, Outbox: outbox,
 		Notices: func() []message.Text { return notices(node) }, Reached: nodeNet.Reached,
 		Stages: func(cfg *site.Config) []steps.Stage {
 			return h.list(list, cfg, steps.Wiring{
@@ -205,7 +206,11 @@ func (f *engineFlags) watcher(machine *host.Machine) *media.Watcher {
 	if !f.media {
 		return nil
 	}
-	return media.NewWatcher(machine)
+	w := media.NewWatcher(machine)
+	if machine.Exists(layout.Program) && machine.Exists("/etc/systemd/system/"+layout.EngineUnit) { // what touchdown update can exchange
+		w.Release = update.Files()
+	}
+	return w
 }
 
 // openLog opens the log for appending; a long one is set aside first.

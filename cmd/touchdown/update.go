@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,7 @@ import (
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/backend/update"
+	"touchdown/steps/updates"
 	"touchdown/steps/view"
 )
 
@@ -28,6 +30,7 @@ type updating struct {
 	machine   *host.Machine
 	key       string
 	stick     string // "sdb1", anyStick, or "" for a folder
+	sum       string // of the program, where no other may be installed: a console asked for this one
 	back, dry bool
 	older     bool
 }
@@ -40,7 +43,8 @@ func updateCommand(c *connection) *cobra.Command {
 "make release KEY=FILE" makes them. The signature has to be of a key that this node trusts for releases (touchdown factory
 --release-key), or of the one that --key names; a key for site media signs none. With --from-stick these files are on the stick in
 the machine, which is read without mounting it, by a process without privileges; touchdown media write --release makes one. A
-release that is older than the node's program is refused without --older. First the engine's unit runs the new program
+release that is older than the node's program is refused without --older. A console asks a person whether the release on a stick is
+installed. First the engine's unit runs the new program
 beside the node's own; only when that engine has answered does the program take the place of
 ` + layout.Program + `, and engine and consoles are started again with it.
 Journal, answers, originals and report stay. Nothing of the network, the cluster and the units is touched.
@@ -57,7 +61,7 @@ replaced.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			u.cmd, u.machine = cmd, host.Open(host.Options{Root: c.hooks.root, NoPower: true, Log: slog.New(slog.DiscardHandler)})
 			switch {
-			case u.back && (len(args) > 0 || u.key != "" || u.stick != "" || u.older):
+			case u.back && (len(args) > 0 || u.key != "" || u.stick != "" || u.sum != "" || u.older):
 				return usage(errors.New("--back needs no release: the program before is on the node"))
 			case u.back:
 				return u.goBack(cmd.Context())
@@ -66,12 +70,13 @@ replaced.`,
 			case len(args) > 0 && u.stick != "":
 				return usage(fmt.Errorf("give the folder or --from-stick; a volume is named with --from-stick=%s", args[0]))
 			}
-			return u.install(cmd.Context(), args)
+			return u.told(u.install(cmd.Context(), args))
 		},
 	}
 	cmd.Flags().StringVar(&u.key, "key", "", "public half of the key that signed the release (PEM, from touchdown media keygen --release), in place of those that the node trusts")
 	cmd.Flags().StringVar(&u.stick, "from-stick", "", "take the release from the stick in the machine; =sdb1: from that volume")
 	cmd.Flags().Lookup("from-stick").NoOptDefVal = anyStick
+	cmd.Flags().StringVar(&u.sum, "sha256", "", "install only the program with this SHA-256, as SHA256SUMS has it; a console gives that of the release that it has shown")
 	cmd.Flags().BoolVar(&u.older, "older", false, "install a release that is older than the program of the node, too")
 	cmd.Flags().BoolVar(&u.back, "back", false, "go back to the program before")
 	cmd.Flags().BoolVar(&u.dry, "dry-run", false, "check signature and program, and change nothing")
@@ -107,6 +112,11 @@ func (u *updating) install(ctx context.Context, args []string) error {
 	}
 	u.say("The release is signed by the key %s.", release.Signer)
 	switch {
+	case u.sum != "" && !strings.EqualFold(u.sum, release.Sum()):
+		return &problem.Problem{
+			Code: "UPD-ELSE", Summary: message.T("The program of this release is not the one that was asked for. Nothing was changed."),
+			Fix: message.T("Put in the stick that was there when you were asked, or look at this release and answer again."),
+		}
 	case release.Is(u.machine):
 		u.say("This node has that program already. Nothing was changed.")
 		return nil
@@ -122,6 +132,14 @@ func (u *updating) install(ctx context.Context, args []string) error {
 	}
 	u.say("This node has the program of the release now. `touchdown update --back` goes back to the one before.")
 	return nil
+}
+
+// told notes how an update ended for the consoles that asked for it.
+func (u *updating) told(err error) error {
+	if u.sum == "" || u.dry {
+		return err
+	}
+	return errors.Join(err, updates.End(u.machine, u.sum, err, time.Now()))
 }
 
 func (u *updating) goBack(ctx context.Context) error {
@@ -180,19 +198,15 @@ func (u *updating) here() error {
 
 // keys are whose signature counts, and whose does not.
 func (u *updating) keys() (keys update.Keys, err error) {
-	keys.Media, err = media.Of(u.machine).Trust(false)
 	if u.key == "" {
-		if p, ok := errors.AsType[*problem.Problem](err); err != nil && (!ok || p.Code != "MED-UKEY") {
-			return keys, err
-		}
-		keys.Releases, err = media.ReleasesOf(u.machine).Trust()
-		return keys, err
+		return updates.Keys(u.machine)
 	}
 	// A record of media that was lost is no reason to refuse the key that root names.
 	text, err := readNamed(u.cmd, "key", u.key, maxKeyFile)
 	if err != nil {
 		return keys, err
 	}
+	keys.Media, _ = media.Of(u.machine).Trust(false)
 	revoked, err := media.Revoked(u.machine)
 	if err != nil {
 		return keys, err

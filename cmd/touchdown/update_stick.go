@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"touchdown/backend/media"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/backend/update"
+	"touchdown/steps/updates"
 )
 
 // fromStick reads the release on the stick in the machine, or on the volume whose device has a name ("sdb1").
@@ -20,7 +20,7 @@ func (u *updating) fromStick(ctx context.Context, name string, keys update.Keys)
 		return nil, err
 	}
 	u.say("There is a release on %s.", v.Name)
-	return update.From(v.Name, keys, func(file string, most int64) ([]byte, error) { return w.ReadLarge(ctx, *v, file, most) })
+	return updates.Read(ctx, w, *v, keys)
 }
 
 // releaseOn is the only volume with the files of a release, of those whose device has the name, if there is one.
@@ -29,40 +29,24 @@ func releaseOn(ctx context.Context, w *media.Watcher, name string) (*media.Volum
 	if err != nil {
 		return nil, err
 	}
-	var found []*media.Volume
-	var names []string
+	var found []media.Volume
 	var why error
-	for i, v := range all {
+	for _, v := range all {
 		switch {
 		case name != "" && v.Device != name:
 		case v.Refused != nil:
 			why = v.Refused
-		case hasRelease(v):
-			found, names = append(found, &all[i]), append(names, v.Name)
+		case v.Has(update.Files()...):
+			found = append(found, v)
 		}
 	}
-	switch len(found) {
-	case 1:
-		return found[0], nil
-	case 0:
-		return nil, &problem.Problem{
-			Code: "UPD-NREL", Summary: message.T("There is no release on a stick in this machine."),
-			Fix: message.F("Put in a stick that `touchdown media write --release FOLDER` made, or one with FAT (vfat) that has %s in its first folder.", strings.Join(update.Files(), ", ")), Err: why,
-		}
+	if len(found) > 0 {
+		return updates.One(found)
 	}
 	return nil, &problem.Problem{
-		Code: "UPD-MANY", Summary: message.F("There are several volumes with a release: %s.", strings.Join(names, ", ")),
-		Fix: message.T("Leave one stick in, or name the volume: touchdown update --from-stick=NAME."),
+		Code: "UPD-NREL", Summary: message.T("There is no release on a stick in this machine."),
+		Fix: message.F("Put in a stick that `touchdown media write --release FOLDER` made, or one with FAT (vfat) that has %s in its first folder.", strings.Join(update.Files(), ", ")), Err: why,
 	}
-}
-
-func hasRelease(v media.Volume) bool {
-	for _, name := range update.Files() {
-		if !slices.ContainsFunc(v.Files, func(f media.File) bool { return strings.EqualFold(f.Path, name) }) {
-			return false
-		}
-	}
-	return true
 }
 
 // writeRelease makes the medium of the release in a folder: an ISO9660 image, because a program is larger than what else media have.

@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +14,7 @@ import (
 	"touchdown/backend/layout"
 	"touchdown/backend/media"
 	"touchdown/backend/media/volume"
+	"touchdown/steps/updates"
 	"touchdown/test/stick"
 )
 
@@ -149,5 +153,49 @@ func TestAnotherStickAfterTheLook(t *testing.T) {
 	stick.Plug(t, root, "sdb", append(stick.Volume(t, "touchdown", []byte("two")), make([]byte, 512)...))
 	if data, err := w.ReadLarge(t.Context(), all[0], "touchdown", 3); err == nil || !strings.Contains(err.Error(), "MED-AWAY") {
 		t.Errorf("another stick: %q, %v", data, err)
+	}
+}
+
+// TestUpdateToTheProgramThatWasShown: a console gives the SHA-256 of the release that it has shown. Another stick installs nothing, and what
+// became of it is noted for the consoles where one of them asked.
+func TestUpdateToTheProgramThatWasShown(t *testing.T) {
+	root, in, run := keyed(t)
+	machine := host.Open(host.Options{Root: root})
+	text, err := os.ReadFile(in("release.pub"))
+	if err == nil {
+		_, err = media.ReleasesOf(machine).Lay(text)
+	}
+	if err == nil {
+		err = machine.WriteFile(layout.Program, []byte("the node's"), 0o755)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	started := host.Open(host.Options{Root: root, Exec: func(context.Context, host.Command) (stdout, both []byte, err error) { return nil, nil, nil }})
+	folder := signRelease(t, in("release.key"))
+	program, err := os.ReadFile(filepath.Join(folder, "touchdown"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := fmt.Sprintf("%x", sha256.Sum256(program))
+	for given, says := range map[string]string{strings.Repeat("0", 64): "UPD-ELSE", sum: "UPD-STRT"} { // UPD-STRT: it came past everything
+		// A command by hand does not answer a console, and neither does a dry run.
+		if code, said := run("update", folder, "--sha256", given); code != exitFailed || !strings.Contains(said, says) || updates.Last(machine) != nil {
+			t.Errorf("%s: %d\n%s", given, code, said)
+		}
+		asked := updates.Offer{Version: "v9", Has: "v8", Device: "sdb", Program: given}
+		if err := updates.Start(t.Context(), started, asked); err != nil {
+			t.Fatal(err)
+		}
+		if code, said := run("update", folder, "--sha256", given, "--dry-run"); code != exitFailed || !updates.Last(machine).Runs() {
+			t.Errorf("%d\n%s", code, said)
+		}
+		code, said := run("update", folder, "--sha256", given)
+		if r := updates.Last(machine); code != exitFailed || r.State != updates.Failed || r.Problem.Code != says || r.Version != "v9" || r.Ended.IsZero() {
+			t.Errorf("%d, %+v\n%s", code, r, said)
+		}
+		if err := updates.Forget(machine); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

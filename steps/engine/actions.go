@@ -33,7 +33,7 @@ func allowed(verb session.Verb) []view.State {
 		return []view.State{view.InQuestion}
 	case session.Retry, session.Skip:
 		return []view.State{view.HasFailed}
-	case session.Waive:
+	case session.Waive, session.Unlock, session.Reboot, session.PowerOff:
 		return idle
 	case session.Undo:
 		return []view.State{view.HasFailed, view.IsDone}
@@ -41,10 +41,8 @@ func allowed(verb session.Verb) []view.State {
 		return []view.State{view.Working, view.InQuestion, view.UndoingAll}
 	case session.HandOver:
 		return []view.State{view.IsDone}
-	case session.Unlock:
-		return idle
-	case session.Reboot, session.PowerOff:
-		return idle
+	case session.Update:
+		return []view.State{view.Inspecting, view.Collecting, view.Reviewed, view.IsDone, view.IsUndone}
 	}
 	return nil
 }
@@ -75,6 +73,8 @@ func (e *Engine) Do(ctx context.Context, pen string, a session.Action) error {
 		return e.o.Node.Host.PowerOff(ctx, "asked for at a console")
 	case session.Inspect:
 		return e.round(ctx)
+	case session.Update:
+		return startUpdate(ctx, e, pen, a)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -44,6 +44,7 @@ type core struct {
 	counting countdown    // of the document in the node
 	heard    int          // how often a person used a console or took control
 	haltedID string       // of the document whose start a person stopped, should the disk not take the note
+	release  release      // on a stick, and its update
 	live     *health.Live // how the cluster is; nil: nobody looks, or not known yet
 }
 
@@ -116,7 +117,10 @@ func (c *core) may(pen string, verb session.Verb, states []view.State) error {
 	if state := c.state(); !slices.Contains(states, state) {
 		return errState(verb, state)
 	}
-	if c.locked() && verb != session.Unlock && verb != session.Reboot && verb != session.PowerOff {
+	if updating(c) {
+		return fmt.Errorf("%w: Touchdown is being updated, which takes about a minute", session.ErrState)
+	}
+	if c.locked() && !slices.Contains([]session.Verb{session.Unlock, session.Reboot, session.PowerOff, session.Update}, verb) {
 		return fmt.Errorf("%w: unlock the node first by its host name", session.ErrLocked)
 	}
 	return nil

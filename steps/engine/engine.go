@@ -58,6 +58,9 @@ type Options struct {
 	// Media, when set, watches the machine's sockets for media with a site config; they are used before the node lands.
 	Media *media.Watcher
 
+	// Updates tells that the engine is a unit of this node, whose program a release on a stick may replace.
+	Updates bool
+
 	// Outbox, when set, holds what waits for the site's monitor; the engine sends it.
 	Outbox *delivery.Outbox
 

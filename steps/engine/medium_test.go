@@ -136,10 +136,10 @@ func (r *sealedRig) used(t *testing.T, id string) bool {
 func (r *sealedRig) look(t *testing.T) {
 	t.Helper()
 	ctx, end := context.WithCancel(t.Context())
-	r.o.Media.Watch(ctx, func() bool {
+	r.o.Media.Watch(ctx, func() media.Want {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		return beforeLanding(r.core)
+		return media.Want{Sites: beforeLanding(r.core)}
 	}, func() {
 		(&lander{Engine: r.Engine, tried: map[string]try{}}).judgeMedia()
 		end()
@@ -269,7 +269,7 @@ func TestAUsedStickNeverFiresAgain(t *testing.T) {
 	r.plug(t, "sdb", d)
 	w := media.NewWatcher(r.host.Machine)
 	ctx, end := context.WithCancel(t.Context())
-	w.Watch(ctx, func() bool { return true }, end)
+	w.Watch(ctx, func() media.Want { return media.Want{Sites: true} }, end)
 	taken, err := w.Take(d.ID, "")
 	must(t, err)
 	must(t, taken.Use())

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"touchdown/backend/media"
 	"touchdown/backend/message"
@@ -26,6 +27,8 @@ type lander struct {
 	tried map[string]try // by the document's id, until it is pulled out
 	there []string       // ids of the documents that the last look found
 
+	judging sync.Mutex // held while a release is judged
+
 	leftIn string // what was in the sockets when it was told what was left
 	leftAt string // what was to be left, and what was in the sockets, when leave tried last
 
@@ -43,10 +46,10 @@ type try struct {
 // is there says so.
 func (e *lander) watchMedia() {
 	<-e.recovered
-	wanted := func() bool {
+	wanted := func() media.Want {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		return beforeLanding(e.core)
+		return media.Want{Sites: beforeLanding(e.core), Releases: mayUpdate(e.core)}
 	}
 	e.o.Media.Watch(e.closing, wanted, func() {
 		for id := range e.tried {
@@ -55,7 +58,9 @@ func (e *lander) watchMedia() {
 			}
 		}
 		e.forgetPulled()
-		e.judgeMedia()
+		if !lookForUpdate(e) { // else nothing starts
+			e.judgeMedia()
+		}
 		e.leave()
 	})
 }

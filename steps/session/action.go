@@ -22,6 +22,9 @@ const (
 	Cancel   Verb = "cancel"   // stop the work at the next safe point (working, question)
 	HandOver Verb = "handover" // accept the hand-over: wipe originals and secrets, end of undo (done)
 	Unlock   Verb = "unlock"   // let a landed node be changed again; Value is its host name (done)
+	// Update has the release of Snapshot.Update installed, whose Program is Fingerprint (not while work is under way, or failed). A landed
+	// node wants its host name as Value. Without a Fingerprint it takes Snapshot.Update from the screens, until the stick is put in again.
+	Update   Verb = "update"
 	Reboot   Verb = "reboot"   // reboot the machine (not while working)
 	PowerOff Verb = "poweroff" // switch the machine off (not while working)
 )

@@ -14,6 +14,7 @@ import (
 	"touchdown/steps/event"
 	"touchdown/steps/idle"
 	"touchdown/steps/offered"
+	"touchdown/steps/updates"
 )
 
 // Snapshot is everything a console shows.
@@ -48,6 +49,7 @@ type Snapshot struct {
 	Volumes    []chosen.Volume `json:"volumes,omitempty"`       // what lies on media, once that was asked for with Act, until a file was taken or control changes
 	Starts     float64         `json:"startsSeconds,omitempty"` // when the node starts without a person; Present, as TakePen, keeps it from that
 	Offer      *offered.Bundle `json:"offer,omitempty"`         // the support bundle that is offered on the network, or was last; its address is for consoles alone
+	Update     *updates.Offer  `json:"update,omitempty"`        // the release of Touchdown on a stick, and what became of its update
 	Idle       *idle.View      `json:"idle,omitempty"`          // when the console that asked locks; nil: no PIN is set
 }
 

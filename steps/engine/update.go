@@ -1,0 +1,211 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"touchdown/backend/media"
+	"touchdown/backend/message"
+	"touchdown/steps/session"
+	"touchdown/steps/updates"
+	"touchdown/steps/view"
+)
+
+// updateNotice is the line about a release on a stick.
+const updateNotice = "update"
+
+// toldFor is how long the screens say that an update succeeded.
+const toldFor = time.Hour
+
+// release is the one on a stick, and what became of its update.
+type release struct {
+	at     string         // the volumes with one; "" for none
+	turn   int            // rises with each change of them: the same stick may come back while it is still being judged
+	judged bool           // it was, or is being, judged
+	closed bool           // a person said no, or has read why not: until the stick is put in again
+	asked  bool           // a person wants it, and systemd is being told
+	starts int            // rises with each time: what was on record before that is old
+	offer  *updates.Offer // nil: there is nothing to ask
+	last   *updates.Record
+}
+
+// shown is what consoles see of it.
+func (r *release) shown() *updates.Offer {
+	if !r.offer.Shown() {
+		return nil
+	}
+	o := *r.offer
+	return &o
+}
+
+// mayUpdate tells whether another program may be started now: nothing works, waits for an answer or has failed in the middle.
+func mayUpdate(c *core) bool {
+	return c.o.Updates && slices.Contains(allowed(session.Update), c.state())
+}
+
+// updating tells whether an update is under way.
+func updating(c *core) bool { return c.release.asked || c.release.offer.Runs() }
+
+// lookForUpdate tells of the release on a stick, and of an update that a console asked for. The engine that tells how it ended is another
+// one than that which was asked. It returns whether an update is under way.
+func lookForUpdate(e *lander) (underWay bool) {
+	if !e.o.Updates {
+		return false
+	}
+	e.mu.Lock()
+	asked, starts := e.core.release.asked, e.core.release.starts
+	e.mu.Unlock()
+	if asked { // what is on record is not yet at work
+		return true
+	}
+	last := updates.Look(e.closing, e.o.Node.Host, e.o.Node.Now())
+	volumes := e.o.Media.Releases()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r, was := &e.core.release, e.core.release
+	if r.starts != starts {
+		return updating(e.core)
+	}
+	if at := placeOf(volumes); at != r.at {
+		*r = release{at: at, turn: r.turn + 1, starts: starts}
+	}
+	r.last = last
+	switch {
+	case last != nil && last.State != updates.Done:
+		r.offer = &last.Offer
+	case r.at != "" && !r.judged && !r.closed:
+		r.judged, r.offer = true, nil
+		turn := r.turn
+		e.workers.Go(func() { judgeRelease(e, turn, volumes) })
+	case r.offer.Runs() || r.offer != nil && r.offer.State == updates.Failed: // it is over, and the stick may be there still
+		r.offer = nil
+	}
+	tellUpdate(e.core, e.o.Node.Now())
+	if (r.offer == nil) != (was.offer == nil) || r.offer != nil && was.offer != nil && r.offer.State != was.offer.State {
+		e.core.recorder.changed()
+	}
+	return updating(e.core)
+}
+
+// placeOf is another text for other volumes.
+func placeOf(volumes []media.Volume) string {
+	var ids []string
+	for _, v := range volumes {
+		ids = append(ids, v.ID)
+	}
+	return strings.Join(ids, "\n")
+}
+
+// judgeRelease reads a release, which takes a minute on a slow stick, and has it asked about, unless another stick is there by then.
+func judgeRelease(e *lander, turn int, volumes []media.Volume) {
+	e.judging.Lock() // each writes its program to the same place, to have it tell its version
+	defer e.judging.Unlock()
+	e.mu.Lock()
+	late := e.core.release.turn != turn
+	e.mu.Unlock()
+	if late {
+		return
+	}
+	offer := updates.Judge(e.closing, e.o.Node.Host, e.o.Media, volumes, e.o.Version)
+	if offer != nil && offer.Problem != nil {
+		e.o.Node.Log.Warn("the release on a stick is not used", "volume", offer.Volume, "problem", offer.Problem.Code)
+	}
+	if e.o.AtRest != nil { // a program has 65 MiB
+		e.o.AtRest()
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if r := &e.core.release; r.turn == turn && !r.closed && !r.asked && r.offer == nil && e.closing.Err() == nil {
+		r.offer = offer
+		tellUpdate(e.core, e.o.Node.Now())
+		e.core.recorder.changed()
+	}
+}
+
+// tellUpdate puts one line about it on every screen. A person who is typing is not taken to the page that asks.
+func tellUpdate(c *core, now time.Time) {
+	was, o, last := c.notices[updateNotice], c.release.offer, c.release.last
+	delete(c.notices, updateNotice)
+	switch {
+	case o != nil && o.State == updates.Asks:
+		c.notices[updateNotice] = message.F("Touchdown %s is on the stick %s. A page asks whether to install it.", o.Version, o.Volume)
+	case o != nil && o.State == updates.Refused:
+		c.notices[updateNotice] = message.F("The release of Touchdown on the stick is not used: %s.", o.Problem.Code)
+	case o == nil && last != nil && last.State == updates.Done && now.Sub(last.Ended) < toldFor:
+		c.notices[updateNotice] = message.F("Touchdown is now %s. To go back to %s: touchdown update --back", last.Version, last.Has)
+	}
+	if c.notices[updateNotice] != was {
+		c.recorder.changed()
+	}
+}
+
+// startUpdate has systemd run the command that installs the release that a person was shown. A landed node wants its host name. Without a
+// release it closes what is told of the one on the stick.
+func startUpdate(ctx context.Context, e *Engine, pen string, a session.Action) error {
+	e.mu.Lock()
+	c := e.core
+	if a.Fingerprint == "" {
+		defer e.mu.Unlock()
+		if err := c.may(pen, a.Verb, allowed(a.Verb)); err != nil {
+			return err
+		}
+		return closeUpdate(c)
+	}
+	offer, err := mayStartUpdate(c, pen, a)
+	if err == nil {
+		c.release.asked = true
+		c.release.starts++
+	}
+	e.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	e.o.Node.Log.Info("a console asked for an update of Touchdown", "volume", offer.Volume, "version", offer.Version, "sha256", offer.Program)
+	err = updates.Start(context.WithoutCancel(ctx), e.o.Node.Host, *offer)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c.release.asked = false
+	if err == nil {
+		offer.State = updates.Reads
+		c.release.offer = offer
+		tellUpdate(c, e.o.Node.Now())
+	}
+	c.recorder.changed()
+	return err
+}
+
+// mayStartUpdate is the offer that a person accepted.
+func mayStartUpdate(c *core, pen string, a session.Action) (*updates.Offer, error) {
+	if err := c.may(pen, a.Verb, allowed(a.Verb)); err != nil {
+		return nil, err
+	}
+	o := c.release.offer
+	if o == nil || o.State != updates.Asks || o.Program != a.Fingerprint {
+		return nil, fmt.Errorf("%w: this is not the release that is on the stick now; look at it again", session.ErrState)
+	}
+	if (c.locked() || c.state() == view.IsDone) && !strings.EqualFold(strings.TrimSpace(a.Value), c.hostname) {
+		return nil, fmt.Errorf("%w: type the host name %s to update Touchdown", session.ErrLocked, c.hostname)
+	}
+	accepted := *o
+	return &accepted, nil
+}
+
+// closeUpdate takes what is told of a release from the screens: a person said no, or has read it.
+func closeUpdate(c *core) error {
+	r := &c.release
+	if r.offer == nil {
+		return fmt.Errorf("%w: there is nothing to close", session.ErrState)
+	}
+	if r.offer.State == updates.Failed {
+		if err := updates.Forget(c.o.Node.Host); err != nil {
+			return err
+		}
+	}
+	r.closed, r.judged, r.offer = true, false, nil
+	tellUpdate(c, c.o.Node.Now())
+	c.recorder.changed()
+	return nil
+}

@@ -1,0 +1,103 @@
+package updates
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"touchdown/backend/host"
+	"touchdown/backend/layout"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
+	"touchdown/steps/event"
+)
+
+// unit is the service in which systemd runs the command: it outlives the engine that asked for it.
+const unit = "touchdown-update"
+
+// Record is an update that a console asked for. It ends with the boot: a power cut ends the update, too, and the next engine runs the
+// program that the node has.
+type Record struct {
+	Offer
+	Ended time.Time `json:"ended,omitzero"`
+}
+
+// Start notes the update, and has systemd run the command for the release that a person was shown.
+func Start(ctx context.Context, m *host.Machine, o Offer) error {
+	o.State = Reads
+	if err := write(m, &Record{Offer: o}); err != nil {
+		return err
+	}
+	_, err := m.Run(ctx, "systemd-run", "--quiet", "--collect", "--unit="+unit, "--description=Touchdown takes the release on a stick",
+		layout.Program, "update", "--from-stick="+o.Device, "--sha256="+o.Program)
+	if err != nil {
+		return errors.Join(fmt.Errorf("starting the update: %w", err), Forget(m))
+	}
+	return nil
+}
+
+// End notes how the update to a program ended, where that is the one that was started last.
+func End(m *host.Machine, program string, failed error, now time.Time) error {
+	r := Last(m)
+	if r == nil || r.Program != program || !r.Runs() {
+		return nil
+	}
+	r.State, r.Ended = Done, now
+	if failed != nil {
+		r.State, r.Problem = Failed, event.TroubleOf(failed)
+	}
+	return write(m, r)
+}
+
+// Last is the update that was started last in this boot; nil for none.
+func Last(m *host.Machine) *Record {
+	data, err := m.ReadFile(layout.UpdateRecord)
+	if err != nil {
+		return nil
+	}
+	r := &Record{}
+	if message.Unmarshal(data, r) != nil || r.Program == "" {
+		return nil
+	}
+	if r.State == Reads && m.Exists(layout.TrialDropIn) {
+		r.State = Tries
+	}
+	return r
+}
+
+// Look is Last, and notes the end of an update whose command is gone without a word (UPD-CUT).
+func Look(ctx context.Context, m *host.Machine, now time.Time) *Record {
+	r := Last(m)
+	if r == nil || !r.Runs() {
+		return r
+	}
+	if _, err := m.Run(ctx, "systemctl", "is-active", "--quiet", unit+".service"); err == nil || ctx.Err() != nil {
+		return r
+	}
+	// It may have come to its end between the two looks.
+	if err := End(m, r.Program, &problem.Problem{
+		Code: "UPD-CUT", Summary: message.T("The update of Touchdown was stopped in the middle. Within 5 minutes systemd starts the engine of the program that the node has."),
+		Fix: message.T("Look at `journalctl -u touchdown-update`. Put the stick in again to be asked again."),
+	}, now); err != nil {
+		return r
+	}
+	return Last(m)
+}
+
+// Forget takes the record away: a person has read it.
+func Forget(m *host.Machine) error {
+	if err := m.Remove(layout.UpdateRecord); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("forgetting the update: %w", err)
+	}
+	return nil
+}
+
+func write(m *host.Machine, r *Record) error {
+	data, err := message.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return m.WriteFile(layout.UpdateRecord, data, 0o600)
+}

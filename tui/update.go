@@ -1,0 +1,120 @@
+package tui
+
+import (
+	"charm.land/bubbles/v2/key"
+	tea "charm.land/bubbletea/v2"
+
+	"touchdown/steps/session"
+	"touchdown/steps/updates"
+)
+
+// updatePage asks whether the release on a stick is installed, or tells why it is not and how an update goes. "Not now" is in focus, and the
+// number of an answer only moves the focus.
+type updatePage struct {
+	base
+	of  updates.Offer // that it asks about
+	row row
+}
+
+func newUpdate(d *desk) *updatePage { return &updatePage{base: base{d}, of: *d.snap.Update} }
+
+// about tells whether the page is still about the release on the stick.
+func (u *updatePage) about(now *updates.Offer) bool {
+	return now != nil && u.of.State == now.State && u.of.Program == now.Program && u.of.Volume == now.Volume
+}
+
+func (u *updatePage) name() string { return "update" }
+
+func (u *updatePage) keys() []key.Binding {
+	k := u.desk.keys
+	return []key.Binding{k.up, k.enter, k.log, k.help, k.leave}
+}
+
+func (u *updatePage) update(msg tea.Msg) (screen, tea.Cmd) {
+	press, ok := msg.(tea.KeyPressMsg)
+	if !ok {
+		return u, nil
+	}
+	if n := digit(press); n >= 1 && n <= len(u.answers()) {
+		u.row.at = n - 1
+		return u, nil
+	}
+	hit := u.row.choose(press, u.desk.keys, u.buttons())
+	if hit == nil || u.hasty() {
+		return u, nil
+	}
+	return hit.do()
+}
+
+// answers are what a person can say; none while it runs.
+func (u *updatePage) answers() []button {
+	if u.of.Runs() {
+		return nil
+	}
+	answer := func(i int, label string, do func() (screen, tea.Cmd)) button {
+		return button{key: numbered(i), label: label, careful: true, do: func() (screen, tea.Cmd) {
+			if !u.held {
+				u.flash = t("pen.readonly")
+				return u, nil
+			}
+			return do()
+		}}
+	}
+	no := func() (screen, tea.Cmd) { return u, u.link.act(session.Action{Verb: session.Update}) }
+	if u.of.State != updates.Asks {
+		return []button{answer(0, t("button.close"), no)}
+	}
+	return []button{answer(0, t("button.updateNot"), no), answer(1, t("button.update"), u.yes)}
+}
+
+// yes starts the update, on a landed node when the host name is typed.
+func (u *updatePage) yes() (screen, tea.Cmd) {
+	a := session.Action{Verb: session.Update, Fingerprint: u.of.Program}
+	if !wantsHostName(u.snap) {
+		return u, u.link.act(a)
+	}
+	a.Value = u.snap.Hostname
+	return newConfirm(u.desk, confirm{
+		title: t("update.sure", u.of.Version), text: t("update.landed"), word: []string{u.hostWord()}, verb: a,
+	}), nil
+}
+
+func (u *updatePage) buttons() []button { return append(u.answers(), common(u.desk, u)...) }
+
+func (u *updatePage) view(w, _ int) page {
+	text := u.lines(w)
+	lines := []string{u.theme.strong.Render(cut(text[0], w))}
+	lines = append(append(lines, text[1:]...), "")
+	list, y := u.row.list(u.theme, u.buttons(), func(i int) string {
+		if i == 0 && u.of.State == updates.Asks {
+			return t("question.default")
+		}
+		return ""
+	}, w)
+	return page{lines: append(lines, list...), y: len(lines) + y}
+}
+
+// lines tell what there is to know, the title first.
+func (u *updatePage) lines(w int) []string {
+	var title string
+	var text []string
+	switch o := u.of; {
+	case o.Runs():
+		title = t("update.runs", o.Version)
+		text = []string{t("update." + string(o.State)), t("update.meanwhile", o.Has)}
+	case o.State == updates.Asks:
+		title = t("update.found", o.Version, o.Volume)
+		text = []string{t("update.now", o.Has, o.Signer), t("update.how", o.Has)}
+	default:
+		title = t("update."+string(o.State), o.Volume)
+		text = []string{show(o.Problem.Summary), show(o.Problem.Fix), t("problem.code", o.Problem.Code)}
+		if o.State == updates.Refused {
+			text = append(text, t("update.nothing"))
+		}
+	}
+	lines := []string{title}
+	for _, paragraph := range text {
+		lines = append(append(lines, ""), wrap(paragraph, w, "")...)
+	}
+	return lines
+}
