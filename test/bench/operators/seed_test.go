@@ -101,6 +101,8 @@ func (s *seeds) forIngress(b *bench.Cluster) {
 	}
 	fatal(s.t, s.kube.AppsV1().Deployments("openshift-ingress").Delete(s.t.Context(), "router-default", metav1.DeleteOptions{}))
 	s.configMap("openshift-ingress-operator", "trusted-ca", "ca-bundle.crt", s.file("router-ca.crt"))
+	s.configMap("openshift-ingress", "service-ca-bundle", "service-ca.crt", s.file("signing-key.crt")) // service-ca's, as the next one
+	s.pair("openshift-ingress", "router-metrics-certs-default", "localhost-serving-cert-certkey")
 }
 
 // forKubeAPIServer plays what the installer and the operators of etcd and of kube-controller-manager leave for it.
