@@ -96,7 +96,7 @@ func (p *routerPod) mount(ctx context.Context, d *appsv1.Deployment) error {
 
 func variables(c corev1.Container) []string {
 	all := []string{
-		"PATH=/usr/bin:/bin", "KUBECONFIG=/etc/kubeconfig",
+		"PATH=/usr/sbin:/usr/bin:/bin", "KUBECONFIG=/etc/kubeconfig",
 		"TEMPLATE_FILE=/var/lib/haproxy/conf/haproxy-config.template", "RELOAD_SCRIPT=/var/lib/haproxy/reload-haproxy", // the image's
 	}
 	for _, v := range c.Env {
