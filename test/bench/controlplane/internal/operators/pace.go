@@ -68,7 +68,7 @@ const (
 	consoleRollOut   = 60 * time.Second       // modelled
 	routerEnds       = 45 * time.Second       // ROUTER_GRACEFUL_SHUTDOWN_DELAY, which its operator leaves: it serves, and admits nothing (openshift/router dc4c01d494f5, pkg/cmd/infra/router/template.go, Run)
 	routerDrains     = 30 * time.Second       // at most, while haproxy has connections left (images/router/haproxy/reload-haproxy there); without any it is less than a second
-	routerStarts     = 15 * time.Second       // the scheduler looks again, 10 s at most, the pod starts, modelled, and the router is ready, seen with the real one
+	routerStarts     = 15 * time.Second       // the scheduler looks again, 10 s at most, the pod starts, modelled, and the router is ready after 0.6 s, by TestRouter
 	routerReady      = 30 * time.Second       // minReadySeconds of its Deployment: it serves, and its roll-out is not over (cluster-ingress-operator, deployment.go)
 	kcmOutage        = 30 * time.Second       // kube-controller-manager is away; modelled
 	openshiftRollOut = 90 * time.Second       // openshift-apiserver; modelled
