@@ -72,7 +72,7 @@ func (s *siteDomain) Plan(ctx context.Context, node *backend.Node) (Plan, error)
 		Disturbances: []Disturbance{
 			{What: message.T("API outage"), Cause: message.T("the API server restarts for its new certificate and the login's new host"), Seconds: 90},
 			{What: message.T("API outage"), Cause: message.T("a second restart, only when the login's new host comes late"), Seconds: 90},
-			{What: message.T("no applications, console and login"), Cause: message.T("the router restarts for its new certificate"), Seconds: 60},
+			{What: message.T("no applications, console and login"), Cause: message.T("the router restarts for its new certificate"), Seconds: 90},
 			{What: message.T("controller manager restart"), Cause: message.T("it takes the router's new certificate; applications go on"), Seconds: 30},
 			{What: message.T("login and console restart"), Cause: message.T("they take their new hosts"), Seconds: 120},
 		},

@@ -176,7 +176,7 @@ func TestAFullListStandsAgainstTheMove(t *testing.T) {
 	for _, d := range plan.Disturbances {
 		told = append(told, fmt.Sprint(d.What, " ", d.Seconds))
 	}
-	want := []string{"API outage 90", "API outage 90", "no applications, console and login 60", "controller manager restart 30", "login and console restart 120"}
+	want := []string{"API outage 90", "API outage 90", "no applications, console and login 90", "controller manager restart 30", "login and console restart 120"}
 	if !slices.Equal(told, want) {
 		t.Errorf("the review tells %q", told)
 	}

@@ -58,7 +58,7 @@ const metadataLimit = time.Minute
 // that is available before the installer of the one before has done its work takes its place (library-go,
 // pkg/operator/staticpod/controller/installer, newNodeStateForInstallInProgress; the installer pod waits 30 s before it installs,
 // installerpod/cmd.go, 4.14 to 4.21). So both have to come close together: the certificate is written as soon as the metadata is
-// there, and the router, which admits nothing for a minute while its pod is replaced, gets its certificate last.
+// there, and the router, which admits nothing for a minute or more while its pod is replaced, gets its certificate last.
 func Apply(ctx context.Context, c *kube.Cluster, n Names, save kube.Save) (changed bool, err error) {
 	if err := n.guard(ctx, c); err != nil {
 		return false, err

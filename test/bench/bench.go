@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -48,6 +49,7 @@ type Cluster struct {
 	stdin     io.Closer
 	exited    chan struct{}
 	temporary bool
+	life      atomic.Bool // the pace that SetDelay gave
 }
 
 // Start starts a cluster for a test and stops it with the test. Where the bench is not built it skips the test, in CI it fails it.

@@ -81,7 +81,20 @@ func (c *Cluster) KillAPI(d time.Duration) error {
 
 // SetDelay changes the pace of roll-outs, those under way too.
 func (c *Cluster) SetDelay(delay string) error {
-	return c.ask(http.MethodPost, "/speed", map[string]string{"delay": delay}, nil)
+	err := c.ask(http.MethodPost, "/speed", map[string]string{"delay": delay}, nil)
+	if err == nil {
+		c.life.Store(delay == "life")
+	}
+	return err
+}
+
+// Life tells whether SetDelay has given it the pace of life.
+func (c *Cluster) Life() bool { return c.life.Load() }
+
+// RouterIs tells the bench what the pod of a real router does: that it "ends", is "away", or "serves" with the default certificate of a
+// Secret, as the pod of a generation of its Deployment.
+func (c *Cluster) RouterIs(phase string, generation int64, secret string) error {
+	return c.ask(http.MethodPost, "/router", map[string]any{"phase": phase, "generation": generation, "secret": secret}, nil)
 }
 
 func (c *Cluster) ask(method, path string, body, into any) error {

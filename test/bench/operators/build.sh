@@ -54,4 +54,6 @@ if grep -qs '^//go:generate cp ' pkg/manifests/manifests.go; then GOFLAGS=-mod=v
 find pkg -name '*.go' -exec sed -i -E 's/\b(routes?|oauth|auth)client\.NewForConfig\(controllerContext\.ProtoKubeConfig\)/\1client.NewForConfig(controllerContext.KubeConfig)/' {} +
 GOFLAGS="-mod=vendor -trimpath -buildvcs=false" GOWORK=off CGO_ENABLED=0 \
   nice -n 10 go build ${tags:+-tags "$tags"} -ldflags "-s -w" -o "$work/program" "$package"
+# The router writes haproxy's configuration from a template.
+if [ -d images/router/haproxy/conf ]; then rm -rf "$out.conf" && cp -r images/router/haproxy/conf "$out.conf"; fi
 mv "$work/program" "$out"

@@ -1,4 +1,4 @@
-# Real operators of OpenShift in the place of the bench's stand-ins, and the node-ip of its nodes. Each is built once for its pinned commit.
+# Real operators of OpenShift and its router in the place of the bench's stand-ins, and the node-ip of its nodes. Each is built once for its pinned commit.
 REAL_SRC := test/bench/operators
 REAL_BIN := $(shell awk '!/^#/ {print "$(CACHE)/bench/bin/operator-" $$1 "-" substr($$3, 1, 12)}' $(REAL_SRC)/operators.lock)
 

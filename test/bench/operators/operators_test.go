@@ -70,7 +70,7 @@ func newBedOf(t *testing.T, o bench.Options) *bed {
 // start says how each operator is started.
 var start = map[string]func(*testing.T, *bench.Cluster){
 	"kube-apiserver": runKubeAPIServer, "ingress": runIngress, "authentication": runAuthentication, "console": runConsole,
-	"machine-config": runMachineConfigController,
+	"machine-config": runMachineConfigController, "router": runRouter,
 }
 
 func (b *bed) log(format string, args ...any) {
@@ -126,7 +126,7 @@ type result struct {
 }
 
 // compared are the operators that are real in the move of TestRealOperators.
-var compared = []string{"kube-apiserver", "ingress", "console"}
+var compared = []string{"kube-apiserver", "ingress", "router", "console"}
 
 // TestRealOperators plays the same scenario on a cluster with real operators and on one with stand-ins, side by side. Each
 // difference has to have its reason in the table of questions, and none may be of the product's verdict.

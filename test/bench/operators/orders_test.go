@@ -24,6 +24,7 @@ type order struct {
 	Made    int    `json:"revisions"`
 	APIAway int    `json:"secondsWithoutAPI"`
 	Router  int    `json:"secondsWithoutRouter"`
+	Written int    `json:"secondsUntilAllIsWritten"`
 	Seconds int    `json:"secondsUntilServed"`
 
 	refs    []kube.Ref // in a move; nil: the product writes
@@ -57,7 +58,7 @@ var everyOrder = flag.Bool("orders", false, "move in every order of the writes, 
 // is told by kube-apiserver's revision alone.
 func TestOrders(t *testing.T) {
 	t.Parallel()
-	b := newBed(t, "kube-apiserver", "ingress", "authentication")
+	b := newBed(t, "kube-apiserver", "ingress", "router", "authentication")
 	var specs map[string]map[string]any
 	tried := everyWay[:1]
 	if *everyOrder {
@@ -93,22 +94,29 @@ func TestOrders(t *testing.T) {
 	fatal(t, os.WriteFile(filepath.Join("..", "..", "..", ".cache", "bench", "real-orders.json"), append(text, '\n'), 0o600))
 	for _, both := range tried {
 		for _, o := range []order{both.Move, both.Undo} {
-			fmt.Printf("%d starts of kube-apiserver, %d revisions, API away %d s, router %d s, done after %d s: %s\n", o.Starts, o.Made, o.APIAway, o.Router, o.Seconds, o.Name)
+			fmt.Printf("%d starts of kube-apiserver, %d revisions, API away %d s, router %d s, all written after %d s, done after %d s: %s\n", o.Starts, o.Made, o.APIAway, o.Router, o.Written, o.Seconds, o.Name)
 		}
 		if both.Move.Starts < tried[0].Move.Starts || both.Undo.Starts < tried[0].Undo.Starts {
 			t.Errorf("%q or its undo takes fewer starts than the product's order", both.Move.Name)
 		}
 	}
+	fmt.Println(whyLater)
 	if o := tried[0]; o.Move.Starts != 1 || o.Undo.Starts != 1 {
 		t.Errorf("a move starts kube-apiserver %d times, its undo %d times", o.Move.Starts, o.Undo.Starts)
 	}
 }
+
+// whyLater says why the product does not write all at once, though that ends sooner. The times are those of a run with the real operators.
+const whyLater = "the product gives the API its certificate when the login's metadata is there, 8 s after the first write; the operator makes a revision of each, " +
+	"one after the other, 20 to 25 s, and the second overtakes the first, whose installer waits 30 s. Written at once they can share a revision, which ends sooner; " +
+	"but metadata that come later than about 40 s miss that installer, and kube-apiserver starts twice"
 
 // measure writes, and waits until kube-apiserver rests with the names of a domain.
 func (b *bed) measure(o *order, d string, write func()) {
 	b.t.Helper()
 	before, begin, w := b.state(), time.Now(), b.watch()
 	write()
+	o.Written = int(time.Since(begin).Seconds())
 	b.runsWith(d)
 	w.stop()
 	after := b.state()

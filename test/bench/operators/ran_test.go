@@ -35,7 +35,7 @@ var otherwise = map[string]string{
 
 // notRun are parts of OpenShift in the move that no test runs for real, and why.
 var notRun = map[string]string{
-	"router": "its haproxy is not among the bench's parts: the bench admits and serves routes for all operators; that the real ingress operator has it replaced with maxSurge 0 on the host's network is checked in TestRealOperators",
+	"haproxy and the traffic":                        "the router's program is real and admits the routes; in haproxy's place is a script that tells of a reload, and the bench answers on port 443",
 	"kubelet and pods of the operators' Deployments": "the bench plays them: an installer pod, a mirror pod and a roll-out are a status that it writes",
 }
 

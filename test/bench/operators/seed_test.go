@@ -101,6 +101,10 @@ func (s *seeds) forIngress(b *bench.Cluster) {
 	}
 	fatal(s.t, s.kube.AppsV1().Deployments("openshift-ingress").Delete(s.t.Context(), "router-default", metav1.DeleteOptions{}))
 	s.configMap("openshift-ingress-operator", "trusted-ca", "ca-bundle.crt", s.file("router-ca.crt"))
+	bundle := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "service-ca-bundle", Annotations: map[string]string{"service.beta.openshift.io/inject-cabundle": "true"}}}
+	bundle.Data = map[string]string{"service-ca.crt": s.file("signing-key.crt")} // what service-ca gives the router, as the next one
+	s.put(s.kube.CoreV1().ConfigMaps("openshift-ingress").Create(s.t.Context(), bundle, metav1.CreateOptions{}))
+	s.pair("openshift-ingress", "router-metrics-certs-default", "localhost-serving-cert-certkey")
 }
 
 // forKubeAPIServer plays what the installer and the operators of etcd and of kube-controller-manager leave for it.

@@ -2,7 +2,6 @@ package operators
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"time"
 
@@ -36,52 +35,15 @@ func runConsoleDeployments(ctx context.Context, e *Env) {
 func (e *Env) runDeployments(ctx context.Context, all ...deployment) {
 	for _, d := range all {
 		go e.loop(ctx, "deployment "+d.name, []resource{deploymentsResource()}, func(ctx context.Context) error {
-			return e.followDeployment(ctx, d, func(context.Context, *appsv1.Deployment) error { return nil }, nil)
+			return e.followDeployment(ctx, d, func(ctx context.Context, _ *appsv1.Deployment) error { return e.Pace.Sleep(ctx, d.life) }, nil)
 		})
 	}
 	<-ctx.Done()
 }
 
-// runRouterDeployment plays the router's pods: the only one goes before the next one comes, and that serves the certificate that
-// its volume names.
-func runRouterDeployment(ctx context.Context, e *Env) {
-	d := deployment{"ingress", "openshift-ingress", "router-default", routerAway}
-	goes := func(context.Context, *appsv1.Deployment) error {
-		e.routerAway.Store(true)
-		e.Router.Away(true)
-		return nil
-	}
-	comes := func(ctx context.Context, now *appsv1.Deployment) error {
-		e.routerAway.Store(false)
-		e.Router.Away(false)
-		return e.serveVolume(ctx, now)
-	}
-	e.loop(ctx, "deployment "+d.name, []resource{deploymentsResource(), core("secrets")}, func(ctx context.Context) error {
-		return e.followDeployment(ctx, d, goes, comes)
-	})
-}
-
-// serveVolume gives the router the certificate that its pods mount.
-func (e *Env) serveVolume(ctx context.Context, d *appsv1.Deployment) error {
-	for _, volume := range d.Spec.Template.Spec.Volumes {
-		if volume.Name != "default-certificate" || volume.Secret == nil {
-			continue
-		}
-		secret, err := e.Kube.CoreV1().Secrets(d.Namespace).Get(ctx, volume.Secret.SecretName, metav1.GetOptions{})
-		if err != nil {
-			return fmt.Errorf("reading the default certificate: %w", err)
-		}
-		cert, key := secret.Data[v1.TLSCertKey], secret.Data[v1.TLSPrivateKeyKey]
-		if _, err := tls.X509KeyPair(cert, key); err != nil {
-			return nil // a router goes on with the one before
-		}
-		return e.Router.SetDefault(cert, key)
-	}
-	return nil
-}
-
-// followDeployment rolls out what changed since the controller last looked; comes is called at each look.
-func (e *Env) followDeployment(ctx context.Context, d deployment, goes, comes func(context.Context, *appsv1.Deployment) error) error {
+// followDeployment rolls out what changed since the controller last looked: replace is what happens to the pods; look is called at each
+// look.
+func (e *Env) followDeployment(ctx context.Context, d deployment, replace, look func(context.Context, *appsv1.Deployment) error) error {
 	now, err := e.Kube.AppsV1().Deployments(d.namespace).Get(ctx, d.name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -93,13 +55,10 @@ func (e *Env) followDeployment(ctx context.Context, d deployment, goes, comes fu
 	if generation != now.Status.ObservedGeneration || had == 0 {
 		e.Stats.begin(d.operator)
 		e.Log.Info("roll-out begins", "operator", d.operator, "generation", generation)
-		if err := goes(ctx, now); err != nil {
-			return err
-		}
 		if err := e.setReplicas(ctx, d, generation, 0); err != nil {
 			return err
 		}
-		if err := e.Pace.Sleep(ctx, d.life); err != nil {
+		if err := replace(ctx, now); err != nil {
 			return err
 		}
 		if err := e.setReplicas(ctx, d, generation, 1); err != nil {
@@ -108,10 +67,18 @@ func (e *Env) followDeployment(ctx context.Context, d deployment, goes, comes fu
 		e.Stats.done(d.operator)
 		e.Log.Info("roll-out ends", "operator", d.operator, "generation", generation)
 	}
-	if comes == nil {
+	if look == nil {
 		return nil
 	}
-	return comes(ctx, now)
+	return look(ctx, now)
+}
+
+// loneOf tells a deployment that may lack its only pod and is available all the same: where maxSurge is 0, and maxUnavailable too, a
+// share of one pod, one may be missing (k8s.io/kubernetes v1.34.1, pkg/controller/deployment/util, ResolveFenceposts). The ingress operator
+// reckons alike (cluster-ingress-operator 3da316787326, pkg/operator/controller/ingress/status.go).
+func loneOf(d *appsv1.Deployment) bool {
+	r := d.Spec.Strategy.RollingUpdate
+	return r != nil && r.MaxSurge != nil && r.MaxSurge.IntValue() == 0
 }
 
 // setReplicas writes the status of a deployment whose only pod is there, or not.
@@ -122,7 +89,7 @@ func (e *Env) setReplicas(ctx context.Context, d deployment, generation int64, a
 			return err
 		}
 		status, reason := v1.ConditionTrue, "MinimumReplicasAvailable"
-		if available == 0 {
+		if available == 0 && !loneOf(now) {
 			status, reason = v1.ConditionFalse, "MinimumReplicasUnavailable"
 		}
 		stamp := metav1.Now()

@@ -61,8 +61,11 @@ type Env struct {
 	Log       *slog.Logger
 
 	refused    atomic.Bool  // kube-apiserver's operator refuses what it is asked for
-	routerAway atomic.Bool  // between two router pods
+	routerAway atomic.Bool  // no router admits routes
 	hostDomain lockedString // what openshift-apiserver gives routes without a host
+
+	routerGeneration atomic.Int64 // of the Deployment whose pod a real router is
+	routerSecret     lockedString // with its default certificate
 }
 
 type lockedString struct {

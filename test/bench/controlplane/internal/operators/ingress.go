@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"fmt"
 
-	configv1 "github.com/openshift/api/config/v1"
 	operatorv1 "github.com/openshift/api/operator/v1"
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -47,9 +46,7 @@ func reconcileIngress(ctx context.Context, e *Env) error {
 		return err
 	}
 	if !known || applied == input {
-		if err := e.routerComes(ctx); err != nil { // the bench may have ended while it was away
-			return err
-		}
+		e.routerComes() // the bench may have ended while it was away
 		// A new content of the same Secret needs no roll-out: the router reads the mounted file again.
 		if err := e.Router.SetDefault(cert, key); err != nil || known {
 			return err
@@ -66,14 +63,9 @@ func reconcileIngress(ctx context.Context, e *Env) error {
 		return err
 	}
 	message := "ingresscontroller \"default\" is progressing: IngressControllerProgressing: Waiting for rollout: 0 of 1 updated replica(s) are available"
-	if err := e.routerGoes(ctx); err != nil {
-		return err
-	}
-	err = e.rollOut(ctx, operator, message, routerAway, func(ctx context.Context) error {
-		if err := e.Router.SetDefault(cert, key); err != nil {
-			return err
-		}
-		if err := e.routerComes(ctx); err != nil {
+	err = e.rollOut(ctx, operator, message, 0, func(ctx context.Context) error {
+		err := e.replaceRouter(ctx, func(context.Context) error { return e.Router.SetDefault(cert, key) })
+		if err != nil {
 			return err
 		}
 		return e.routerStatus(ctx, false, ic.Generation)
@@ -85,21 +77,6 @@ func reconcileIngress(ctx context.Context, e *Env) error {
 		return err
 	}
 	return e.setApplied(ctx, operator, input)
-}
-
-// routerGoes plays maxSurge 0 on a host network: the pod that is there frees the ports before the new one starts. Meanwhile nobody
-// serves or admits a route (openshift/cluster-ingress-operator, pkg/operator/controller/ingress/deployment.go).
-func (e *Env) routerGoes(ctx context.Context) error {
-	e.routerAway.Store(true)
-	e.Router.Away(true)
-	return e.condition(ctx, "ingress", configv1.OperatorAvailable, false, "IngressUnavailable",
-		"The \"default\" ingress controller reports Available=False: IngressControllerUnavailable: One or more status conditions indicate unavailable: DeploymentAvailable=False")
-}
-
-func (e *Env) routerComes(ctx context.Context) error {
-	e.routerAway.Store(false)
-	e.Router.Away(false)
-	return e.condition(ctx, "ingress", configv1.OperatorAvailable, true, "AsExpected", "")
 }
 
 // routerWaits plays a new router pod that cannot start: the old one has the ports of the only node and goes on.

@@ -66,7 +66,10 @@ const (
 	oauthMetadata    = 6 * time.Second        // from the admission of the OAuth route's host to kube-apiserver's copy of the metadata, with the real operators of 4.21
 	authRollOut      = 150 * time.Second      // the slowest of them (ZTPFW calls it a troublemaker); modelled
 	consoleRollOut   = 60 * time.Second       // modelled
-	routerAway       = 45 * time.Second       // the only router pod goes before the new one comes, and that waits this long until it is ready
+	routerEnds       = 45 * time.Second       // ROUTER_GRACEFUL_SHUTDOWN_DELAY, which its operator leaves: it serves, and admits nothing (openshift/router dc4c01d494f5, pkg/cmd/infra/router/template.go, Run)
+	routerDrains     = 30 * time.Second       // at most, while haproxy has connections left (images/router/haproxy/reload-haproxy there); without any it is less than a second
+	routerStarts     = 15 * time.Second       // the scheduler looks again, 10 s at most, the pod starts, modelled, and the router is ready after 0.6 s, by TestRouter
+	routerReady      = 30 * time.Second       // minReadySeconds of its Deployment: it serves, and its roll-out is not over (cluster-ingress-operator, deployment.go)
 	kcmOutage        = 30 * time.Second       // kube-controller-manager is away; modelled
 	openshiftRollOut = 90 * time.Second       // openshift-apiserver; modelled
 	routeOwner       = 20 * time.Second       // an operator misses its route; modelled

@@ -10,7 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// runRoutes plays what the API server and the router do with routes: a host for those without, admission, and service.
+// runRoutes plays what the API server and the router do with routes: a host for those without, admission unless the router is a real one,
+// and service.
 func runRoutes(ctx context.Context, e *Env) {
 	watched := append(configResources("ingresses"), routev1.GroupVersion.WithResource("routes"), core("secrets"))
 	e.loop(ctx, "routes", watched, func(ctx context.Context) error { return reconcileRoutes(ctx, e) })
@@ -37,7 +38,11 @@ func reconcileRoutes(ctx context.Context, e *Env) error {
 			}
 		}
 		host := hostOf(r, domain)
-		if err := e.admit(ctx, r, host); err != nil {
+		if e.isReal(router) {
+			if host = admitted(r); host == "" {
+				continue
+			}
+		} else if err := e.admit(ctx, r, host); err != nil {
 			return err
 		}
 		s, err := e.serve(ctx, r, host)
@@ -64,6 +69,18 @@ func hostOf(r *routev1.Route, routerDomain string) string {
 		return r.Spec.Host
 	}
 	return r.Spec.Subdomain + "." + routerDomain
+}
+
+// admitted is the host under which a real router took a route.
+func admitted(r *routev1.Route) string {
+	for _, in := range r.Status.Ingress {
+		for _, c := range in.Conditions {
+			if in.RouterName == "default" && c.Type == routev1.RouteAdmitted && c.Status == v1.ConditionTrue {
+				return in.Host
+			}
+		}
+	}
+	return ""
 }
 
 // giveHost writes the host that openshift-apiserver would have written before the route was stored.

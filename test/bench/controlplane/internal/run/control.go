@@ -34,7 +34,7 @@ type state struct {
 func (b *bench) controlPath() string { return filepath.Join(b.State, "control.sock") }
 
 // control serves the bench's controls.
-func (b *bench) control(ctx context.Context) (*http.Server, error) {
+func (b *bench) control(ctx context.Context, env *operators.Env) (*http.Server, error) {
 	if err := os.Remove(b.controlPath()); err != nil && !os.IsNotExist(err) {
 		return nil, fmt.Errorf("removing the old control socket: %w", err)
 	}
@@ -45,6 +45,16 @@ func (b *bench) control(ctx context.Context) (*http.Server, error) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /state", b.getState)
 	mux.HandleFunc("POST /speed", b.postSpeed)
+	mux.HandleFunc("POST /router", func(w http.ResponseWriter, r *http.Request) {
+		var p operators.RouterPod
+		err := json.NewDecoder(r.Body).Decode(&p)
+		if err == nil {
+			err = env.RouterIs(p)
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+		}
+	})
 	mux.HandleFunc("POST /fault", func(w http.ResponseWriter, r *http.Request) {
 		var f fault
 		if err := json.NewDecoder(r.Body).Decode(&f); err != nil {

@@ -123,7 +123,7 @@ func (b *bench) run(ctx context.Context) (err error) {
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- operators.Run(ctx, env) }()
-	control, err := b.control(ctx)
+	control, err := b.control(ctx, env)
 	if err != nil {
 		return err
 	}
