@@ -24,6 +24,7 @@ import (
 	"touchdown/backend/images"
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
+	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/media"
 	"touchdown/backend/update"
 	"touchdown/steps"
@@ -207,7 +208,7 @@ func (f *engineFlags) watcher(machine *host.Machine) *media.Watcher {
 		return nil
 	}
 	w := media.NewWatcher(machine)
-	if machine.Exists(layout.Program) && machine.Exists("/etc/systemd/system/"+layout.EngineUnit) { // what touchdown update can exchange
+	if machine.Exists(layout.Program) && machine.Exists(rhcos.Units+"/"+layout.EngineUnit) { // what touchdown update can exchange
 		w.Release = update.Files()
 	}
 	return w
