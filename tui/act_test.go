@@ -95,7 +95,7 @@ func TestActEnds(t *testing.T) {
 
 // TestActNeedsThePen: who only watches has nothing done.
 func TestActNeedsThePen(t *testing.T) {
-	b := newBench(t, 80, 24, func(s *view.Snapshot) { s.Pen = view.Pen{Holder: "tty1", Since: epoch} })
+	b := newBench(t, 80, 24, func(s *view.Snapshot) { s.Control = view.Control{Holder: "tty1", Since: epoch} })
 	b.press("c", "c", "a", "down", "a", "enter", "a")
 	b.shows("Network port")
 	b.asked()

@@ -64,9 +64,9 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmds = append(cmds, a.absorb(msg.snapshot))
 		a.acted(msg)
 		cmds = append(cmds, a.pass(msg))
-	case penMsg:
+	case controlMsg:
 		cmds = append(cmds, a.absorb(msg.snapshot))
-		a.tookPen(msg)
+		a.tookControl(msg)
 	case presentMsg:
 		cmds = append(cmds, a.absorb(msg.snapshot))
 		a.lock.answered(msg)
@@ -118,7 +118,7 @@ func (a *app) acted(msg actMsg) {
 	}
 }
 
-func (a *app) tookPen(msg penMsg) {
+func (a *app) tookControl(msg controlMsg) {
 	if msg.failed != nil {
 		a.flash = a.explain(msg.failed)
 		return

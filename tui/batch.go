@@ -60,7 +60,7 @@ func (a *app) part(items []item) (n int, cmd tea.Cmd, refused string) {
 	switch {
 	case one.text != "" && a.top().typing():
 		return 1, nil, t("paste.word")
-	case one.text != "", pressed(one.key, k.leave, k.pen, k.sure), one.key.Mod == tea.ModAlt:
+	case one.text != "", pressed(one.key, k.leave, k.control, k.sure), one.key.Mod == tea.ModAlt:
 		return 1, nil, t("paste.refused")
 	case takes, pressed(one.key, k.up, k.down, k.left, k.right, k.next, k.prev, k.pageUp, k.pageDown, k.first, k.last, k.delLeft, k.delRight, k.repaint):
 		if dialog, ok := a.top().(*confirm); ok && len(dialog.word) == 0 {

@@ -211,11 +211,11 @@ func TestPEM(t *testing.T) {
 	b.shows("is not read")
 }
 
-// TestPen: two consoles, one pen, nothing lost.
-func TestPen(t *testing.T) {
+// TestControlOfConsoles: two consoles, one has control, nothing lost.
+func TestControlOfConsoles(t *testing.T) {
 	b := newBench(t, 80, 24)
 	b.press("c", "tab", "'half")
-	if _, err := b.fake.TakePen(t.Context(), "tty1", true); err != nil {
+	if _, err := b.fake.TakeControl(t.Context(), "tty1", true); err != nil {
 		t.Fatal(err)
 	}
 	b.refresh()
@@ -250,7 +250,7 @@ func TestEngineGone(t *testing.T) {
 	b.shows("engine not answering, trying again; your work goes on")
 	b.shows("engine: not answering")
 	b.fake.gone = false
-	b.fake.change(func(s *view.Snapshot) { s.Pen = view.Pen{} }) // it was started again
+	b.fake.change(func(s *view.Snapshot) { s.Control = view.Control{} }) // it was started again
 	b.refresh()
 	b.refresh()
 	b.shows("you have control")

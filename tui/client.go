@@ -28,7 +28,7 @@ type client struct {
 	seen  uint64         // number of the newest answer
 	gone  error          // why the engine does not answer
 	beat  int            // counts answers, for the heartbeat
-	held  bool           // this console has the pen
+	held  bool           // this console has control
 	flash string         // one sentence above the keys, until the next key
 	other string         // the last flash that says that another console has control
 	by    string         // who waived a check here last
@@ -47,17 +47,17 @@ func (c *client) absorb(s snapshot) tea.Cmd {
 	}
 	c.snap, c.got = s.snap, c.clock()
 	c.beat++
-	if s.snap.Pen.Holder == "" && c.flash == c.other {
+	if s.snap.Control.Holder == "" && c.flash == c.other {
 		c.flash = "" // the header says that nobody has it
 	}
-	switch holder := s.snap.Pen.Holder; {
+	switch holder := s.snap.Control.Holder; {
 	case !c.held || holder == c.name:
 	case holder == "" && c.locked(): // not until someone typed the PIN
 	case holder == "":
 		return c.link.take(false) // the engine was started again; nobody else wanted it
 	default:
 		c.held = false
-		c.other = t("pen.lost", holder)
+		c.other = t("control.lost", holder)
 		c.flash = c.other
 	}
 	return nil
@@ -65,31 +65,31 @@ func (c *client) absorb(s snapshot) tea.Cmd {
 
 // free reports whether this console may have control for the asking.
 func (c *client) free() bool {
-	return c.snap != nil && c.gone == nil && !c.held && (c.snap.Pen.Holder == "" || c.snap.Pen.Holder == c.name)
+	return c.snap != nil && c.gone == nil && !c.held && (c.snap.Control.Holder == "" || c.snap.Control.Holder == c.name)
 }
 
-// penState says who has control.
-func (c *client) penState() string {
-	switch holder := c.snap.Pen.Holder; {
+// controlState says who has control.
+func (c *client) controlState() string {
+	switch holder := c.snap.Control.Holder; {
 	case c.held:
-		return t("pen.yours")
+		return t("control.yours")
 	case holder == "", holder == c.name: // its own, from before it was started again
-		return t("pen.free")
+		return t("control.free")
 	default:
-		return t("pen.other", holder)
+		return t("control.other", holder)
 	}
 }
 
 // explain says what a failed request means to a person.
 func (c *client) explain(err error) string {
 	switch {
-	case errors.Is(err, session.ErrNoPen), errors.Is(err, session.ErrPenHeld):
+	case errors.Is(err, session.ErrNoControl), errors.Is(err, session.ErrControlHeld):
 		c.held = false
-		if c.snap != nil && c.snap.Pen.Holder != "" && c.snap.Pen.Holder != c.name {
-			c.other = t("pen.held", c.snap.Pen.Holder)
+		if c.snap != nil && c.snap.Control.Holder != "" && c.snap.Control.Holder != c.name {
+			c.other = t("control.held", c.snap.Control.Holder)
 			return c.other
 		}
-		return t("pen.none")
+		return t("control.none")
 	case errors.Is(err, session.ErrNoEngine):
 		return t("engine.gone")
 	case errors.Is(err, idle.ErrLocked):

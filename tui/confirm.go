@@ -44,11 +44,11 @@ func newLeave(d *desk) *confirm {
 // newTakeover asks before control is taken from another console.
 func newTakeover(d *desk) *confirm {
 	return newConfirm(d, confirm{
-		title: t("pen.title"), text: t("pen.text", d.snap.Pen.Holder), cmd: d.link.take(true), takes: true,
+		title: t("control.title"), text: t("control.text", d.snap.Control.Holder), cmd: d.link.take(true), takes: true,
 	})
 }
 
-// takeOver asks for the pen: at once when nobody has it.
+// takeOver asks for control: at once when nobody has it.
 func takeOver(d *desk) (screen, tea.Cmd) {
 	if d.snap == nil || d.free() {
 		d.board.asks = true

@@ -8,8 +8,8 @@ import (
 
 // spot is where a terminal writes next, and how.
 type spot struct {
-	x, y int // x < 0: not known
-	pen  attr
+	x, y  int // x < 0: not known
+	style attr
 }
 
 // cursor collects what brings a terminal's cursor to cells, and writes them.
@@ -35,7 +35,7 @@ func (c *cursor) reach(x, y int, line []cell) {
 
 // again tells whether cells are at most n and look as what is written now.
 func (c *cursor) again(cells []cell, n int) bool {
-	return len(cells) <= n && !slices.ContainsFunc(cells, func(of cell) bool { return of.a != c.pen })
+	return len(cells) <= n && !slices.ContainsFunc(cells, func(of cell) bool { return of.a != c.style })
 }
 
 // move brings the cursor to x, y the cheapest way. Where a line loses a byte of it, what follows in the row stands wrong until the
@@ -61,9 +61,9 @@ func (c *cursor) move(x, y int) {
 }
 
 func (c *cursor) set(a attr) {
-	if a != c.pen {
-		c.buf.WriteString(a.sgr(c.pen))
-		c.pen = a
+	if a != c.style {
+		c.buf.WriteString(a.sgr(c.style))
+		c.style = a
 	}
 }
 

@@ -38,7 +38,7 @@ type fake struct {
 	secrets map[string]string
 	tokens  int
 	present int // calls of Present
-	pen     string
+	token   string
 	gone    bool
 	deaf    bool // never answers, not even when the asker gives up
 	pauseAt int  // of looks: from that one on there is no answer; 0: never
@@ -121,10 +121,10 @@ func (f *fake) wake() {
 	f.changed = make(chan struct{})
 }
 
-func (f *fake) Set(_ context.Context, pen, path, value string) error {
+func (f *fake) Set(_ context.Context, token, path, value string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.may(pen); err != nil {
+	if err := f.may(token); err != nil {
 		return err
 	}
 	f.sets = append(f.sets, path+"="+value)
@@ -165,25 +165,25 @@ func (f *fake) take(v *view.Field, value string) {
 	}
 }
 
-func (f *fake) may(pen string) error {
+func (f *fake) may(token string) error {
 	if f.gone {
 		return fmt.Errorf("%w: connection refused", session.ErrNoEngine)
 	}
 	if f.snap.Idle != nil && f.snap.Idle.Left <= 0 {
 		return idle.ErrLocked
 	}
-	if pen == "" || pen != f.pen {
-		return session.ErrNoPen
+	if token == "" || token != f.token {
+		return session.ErrNoControl
 	}
 	return nil
 }
 
 func (f *fake) Load(context.Context, string, map[string]string, string) error { return nil }
 
-func (f *fake) Do(_ context.Context, pen string, a session.Action) error {
+func (f *fake) Do(_ context.Context, token string, a session.Action) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.may(pen); err != nil {
+	if err := f.may(token); err != nil {
 		return err
 	}
 	f.actions = append(f.actions, a)
@@ -281,20 +281,20 @@ func (f *fake) decided() []session.Verb {
 	return slices.DeleteFunc(f.verbs(), func(v session.Verb) bool { return v == session.Hold })
 }
 
-func (f *fake) TakePen(_ context.Context, console string, force bool) (string, error) {
+func (f *fake) TakeControl(_ context.Context, console string, force bool) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.gone {
 		return "", fmt.Errorf("%w: connection refused", session.ErrNoEngine)
 	}
-	if f.snap.Pen.Holder != "" && !force {
-		return "", fmt.Errorf("%w: %s", session.ErrPenHeld, f.snap.Pen.Holder)
+	if f.snap.Control.Holder != "" && !force {
+		return "", fmt.Errorf("%w: %s", session.ErrControlHeld, f.snap.Control.Holder)
 	}
 	f.tokens++
-	f.pen = fmt.Sprint("pen", f.tokens)
-	f.snap.Pen = view.Pen{Holder: console, Since: epoch}
+	f.token = fmt.Sprint("token", f.tokens)
+	f.snap.Control = view.Control{Holder: console, Since: epoch}
 	f.wake()
-	return f.pen, nil
+	return f.token, nil
 }
 
 // fakePIN is what the fake engine wants where a test has its snapshot tell of a lock.
@@ -321,11 +321,11 @@ func (f *fake) Present(_ context.Context, pin string) error {
 	return nil
 }
 
-func (f *fake) ReleasePen(_ context.Context, pen string) error {
+func (f *fake) ReleaseControl(_ context.Context, token string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if pen == f.pen {
-		f.pen, f.snap.Pen = "", view.Pen{}
+	if token == f.token {
+		f.token, f.snap.Control = "", view.Control{}
 	}
 	return nil
 }
@@ -366,10 +366,10 @@ func (f *fake) Log(_ context.Context, ask records.Ask) ([]string, error) {
 	return lines[max(0, len(lines)-ask.Lines):], nil
 }
 
-func (f *fake) Give(_ context.Context, pen string, ask handout.Ask) (*handout.LogIn, error) {
+func (f *fake) Give(_ context.Context, token string, ask handout.Ask) (*handout.LogIn, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if err := f.may(pen); err != nil {
+	if err := f.may(token); err != nil {
 		return nil, err
 	}
 	f.asked = append(f.asked, ask)

@@ -85,7 +85,7 @@ func (f *form) press(msg tea.KeyPressMsg) (screen, tea.Cmd) {
 		if pressed(msg, k.enter) {
 			return f, f.step(i, 1, false)
 		}
-		f.flash = t("pen.readonly")
+		f.flash = t("control.readonly")
 	case pressed(msg, k.restore) && (!isText(v.Kind) || msg.Key().Text == ""):
 		return f, f.restore(v)
 	case v.Files && pressed(msg, k.files) && msg.Key().Text == "":

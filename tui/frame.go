@@ -70,7 +70,7 @@ func (a *app) header(w, h int) []string {
 	}
 	host += rest
 	one := ends(a.theme.head.Render(t("product"))+"  "+host, where, w)
-	two := ends(a.whereabouts(), a.penState(), w)
+	two := ends(a.whereabouts(), a.controlState(), w)
 	return []string{a.theme.fill(one, w), a.theme.fill(two, w), a.notice(w, h)}
 }
 

@@ -70,7 +70,7 @@ func scenes() []scene {
 				"touchdown-8a84f877.apps.sno.site.example A: Success [198.51.100.10] in 1 ms"}),
 		})
 	}
-	held := func(s *view.Snapshot) { s.Pen = view.Pen{Holder: "tty1", Since: epoch} }
+	held := func(s *view.Snapshot) { s.Control = view.Control{Holder: "tty1", Since: epoch} }
 	pem := func(s *view.Snapshot) { at(s, "credentials").Fields[0].SecretSet = true }
 	sealed := func(s *view.Snapshot) { realFactory(s); finished(s); s.Life, s.Cluster = "armed", "" }
 	locked := func(s *view.Snapshot) { finished(s); s.Locked = true }

@@ -39,7 +39,7 @@ func (d *desk) keyboardOf() string {
 	if d.snap == nil || d.held {
 		return ""
 	}
-	if holder := d.snap.Pen.Holder; holder != d.name && holder != "" && d.board.of.Types(holder) {
+	if holder := d.snap.Control.Holder; holder != d.name && holder != "" && d.board.of.Types(holder) {
 		return holder
 	}
 	return ""

@@ -166,7 +166,7 @@ func TestKeyboardOnTheHelpPage(t *testing.T) {
 // of the machine: that one has the same keyboard. This holds for a list that is open when control is taken, too.
 func TestKeyboardOfAnother(t *testing.T) {
 	held := func(by string) func(*view.Snapshot) {
-		return func(s *view.Snapshot) { s.Pen = view.Pen{Holder: by, Since: epoch} }
+		return func(s *view.Snapshot) { s.Control = view.Control{Holder: by, Since: epoch} }
 	}
 	open := func(b *bench) {
 		b.press("?", "k")
@@ -280,7 +280,7 @@ func TestKeyboardOfAnotherInLineMode(t *testing.T) {
 	f, board := newFake(), layouts{used: make(chan string, 8)}
 	p := talkAt(t, f, board, t.TempDir())
 	p.printed(t, "Type control to take control:")
-	f.change(func(s *view.Snapshot) { s.Pen = view.Pen{Holder: "tty2", Since: epoch} })
+	f.change(func(s *view.Snapshot) { s.Control = view.Control{Holder: "tty2", Since: epoch} })
 	p.after(t, "", "use hu")
 	p.printed(t, "tty2 has control and the same keyboard.")
 	if len(board.used) > 0 {

@@ -14,7 +14,7 @@ import (
 type keyMap struct {
 	next, prev, up, down, left, right, enter, toggle key.Binding
 	pageUp, pageDown, first, last                    key.Binding
-	back, help, pen, log, repaint, leave, mode       key.Binding
+	back, help, control, log, repaint, leave, mode   key.Binding
 	restore, restorePage, erase, delLeft, delRight   key.Binding
 	yes, no, sure, find, follow                      key.Binding
 	again, goOn, waive, retry, edit, skip, undo, act key.Binding
@@ -49,7 +49,7 @@ func newKeys() keyMap {
 		pageUp: bind("key.pageUp", "pgup", "-"), pageDown: bind("key.pageDown", "pgdown", "space"),
 		first: bind("key.first", "home"), last: bind("key.last", "end"),
 		back: bind("key.back", "b", "esc"), help: bind("key.help", "?", "f1", "alt+1"),
-		pen: bind("key.pen", "ctrl+g"), log: bind("key.log", "l"),
+		control: bind("key.control", "ctrl+g"), log: bind("key.log", "l"),
 		repaint: bind("key.repaint", "ctrl+l"), leave: bind("key.leave", "ctrl+c"),
 		mode:    bind("key.mode", "m"),
 		restore: bind("key.restore", "o", "ctrl+r"), erase: bind("key.erase", "ctrl+u"),

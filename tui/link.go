@@ -39,8 +39,8 @@ type link struct {
 	asked           atomic.Uint64
 	writes          sync.Mutex // one write at a time, in the order typed
 	mu              sync.Mutex
-	pen             string
-	again           context.CancelFunc // ends the event stream, to open it with another pen
+	given           string             // the token of control that this console has; "" without one
+	again           context.CancelFunc // ends the event stream, to open it with another token
 	newest          map[string]uint64  // the last value typed per field
 	waiting, urgent bool               // there are events that nobody looked at; one of them people wait for
 	lost            error
@@ -69,11 +69,11 @@ func (l *link) follow() {
 	for l.ctx.Err() == nil {
 		ctx, cancel := context.WithCancel(l.ctx)
 		l.mu.Lock()
-		pen := l.pen
+		token := l.given
 		l.again = cancel
 		l.mu.Unlock()
 		l.poke(nil)
-		err := l.session.Events(ctx, pen, from, func(events []event.Event) error {
+		err := l.session.Events(ctx, token, from, func(events []event.Event) error {
 			for _, e := range events {
 				from = max(from, e.Seq)
 			}
@@ -170,7 +170,7 @@ func (l *link) setting(path string, value func() (string, error)) tea.Cmd {
 		l.writes.Lock()
 		defer l.writes.Unlock()
 		l.mu.Lock()
-		stale, pen := l.newest[path] != mine, l.pen
+		stale, token := l.newest[path] != mine, l.given
 		l.mu.Unlock()
 		if stale {
 			return setMsg{path: path, stale: true}
@@ -179,7 +179,7 @@ func (l *link) setting(path string, value func() (string, error)) tea.Cmd {
 		if err == nil {
 			ctx, cancel := context.WithTimeout(l.ctx, workTimeout)
 			defer cancel()
-			err = l.session.Set(ctx, pen, path, v)
+			err = l.session.Set(ctx, token, path, v)
 		}
 		return setMsg{snapshot: l.look(), path: path, value: v, failed: err}
 	}
@@ -230,22 +230,22 @@ func (l *link) actAside(a session.Action) tea.Cmd {
 func (l *link) token() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.pen
+	return l.given
 }
 
-// take asks for the pen. A holder of the same name is this console before it was started again.
+// take asks for control. A holder of the same name is this console before it was started again.
 func (l *link) take(force bool) tea.Cmd {
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(l.ctx, askTimeout)
 		defer cancel()
-		pen, err := l.session.TakePen(ctx, l.name, force)
+		token, err := l.session.TakeControl(ctx, l.name, force)
 		if err == nil {
 			l.mu.Lock()
-			l.pen = pen
-			l.again() // the stream that names the pen keeps it
+			l.given = token
+			l.again() // the stream that names its token keeps it
 			l.mu.Unlock()
 		}
-		return penMsg{l.look(), force, err}
+		return controlMsg{l.look(), force, err}
 	}
 }
 
@@ -259,12 +259,12 @@ func (l *link) present(pin string) tea.Cmd {
 	}
 }
 
-// release gives the pen back when the console ends.
+// release gives control back when the console ends.
 func (l *link) release() {
-	if pen := l.token(); pen != "" {
+	if token := l.token(); token != "" {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), askTimeout)
 		defer cancel()
-		_ = l.session.ReleasePen(ctx, pen) // a console that is gone loses it anyway
+		_ = l.session.ReleaseControl(ctx, token) // a console that is gone loses it anyway
 	}
 }
 

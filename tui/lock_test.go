@@ -113,13 +113,13 @@ func TestPresenceIsToldSeldom(t *testing.T) {
 // TestLockedTakesNoControl: a console whose engine was started again takes control back only with the PIN.
 func TestLockedTakesNoControl(t *testing.T) {
 	b := newBench(t, 80, 24)
-	b.fake.change(func(s *view.Snapshot) { s.Pen, s.Idle = view.Pen{}, &idle.View{After: 600} })
+	b.fake.change(func(s *view.Snapshot) { s.Control, s.Idle = view.Control{}, &idle.View{After: 600} })
 	b.refresh()
-	if b.fake.snap.Pen.Holder != "" {
+	if b.fake.snap.Control.Holder != "" {
 		t.Errorf("a locked console took control")
 	}
 	b.press("'"+fakePIN, "enter")
-	if b.refresh(); b.fake.snap.Pen.Holder != "ttyS0" {
+	if b.refresh(); b.fake.snap.Control.Holder != "ttyS0" {
 		t.Error("an open one did not")
 	}
 }

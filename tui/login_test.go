@@ -23,7 +23,7 @@ func TestLogInIsShownAndCleared(t *testing.T) {
 			b.run(func() tea.Msg { return tickMsg{b.app.generation} })
 		},
 		"control lost": func(b *bench) {
-			b.fake.change(func(s *view.Snapshot) { s.Pen.Holder = "tty1" })
+			b.fake.change(func(s *view.Snapshot) { s.Control.Holder = "tty1" })
 			b.refresh()
 		},
 	} {
@@ -49,7 +49,7 @@ func TestLogInIsShownAndCleared(t *testing.T) {
 // TestNoLogInWithoutControl: neither to read-only consoles, on a locked node, on the bench line nor before the end.
 func TestNoLogInWithoutControl(t *testing.T) {
 	for name, edits := range map[string][]func(*view.Snapshot){
-		"read-only": {finished, func(s *view.Snapshot) { s.Pen.Holder = "tty1" }},
+		"read-only": {finished, func(s *view.Snapshot) { s.Control.Holder = "tty1" }},
 		"locked":    {finished, func(s *view.Snapshot) { s.Locked = true }},
 		"factory":   {finished, func(s *view.Snapshot) { s.List = view.ListFactory }},
 		"working":   {working},

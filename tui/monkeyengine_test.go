@@ -67,8 +67,8 @@ func (j *jungle) turn() {
 	case 0:
 		j.gone = !j.gone
 	case 1:
-		j.change(func(s *view.Snapshot) { s.Pen = view.Pen{} }) // the engine restarted
-		j.pen = ""
+		j.change(func(s *view.Snapshot) { s.Control = view.Control{} }) // the engine restarted
+		j.token = ""
 	case 2:
 		j.change(func(s *view.Snapshot) { plant(reflect.ValueOf(s).Elem()) })
 	case 3:
@@ -77,10 +77,10 @@ func (j *jungle) turn() {
 		j.gone = false
 		n := r.IntN(len(monkeyScenes))
 		j.change(func(s *view.Snapshot) {
-			pen, seq := s.Pen, s.Seq
+			token, seq := s.Control, s.Seq
 			*s = collectingSnapshot()
 			monkeyScenes[n](s)
-			s.Pen, s.Seq, s.Now = pen, seq, j.m.now
+			s.Control, s.Seq, s.Now = token, seq, j.m.now
 			if s.Review != nil {
 				s.Review.Fingerprint = rounds.One(r, "f00d", "beef")
 			}
@@ -97,16 +97,16 @@ func (j *jungle) turn() {
 }
 
 // Set is the fake's, and refuses what a field cannot hold.
-func (j *jungle) Set(ctx context.Context, pen, path, value string) error {
+func (j *jungle) Set(ctx context.Context, token, path, value string) error {
 	j.sets = nil
-	if err := j.fake.Set(ctx, pen, path, value); err != nil || !strings.Contains(value, "!") {
+	if err := j.fake.Set(ctx, token, path, value); err != nil || !strings.Contains(value, "!") {
 		return err
 	}
 	return fmt.Errorf("%w: no exclamation marks", session.ErrInvalid)
 }
 
 // Do judges what is asked for, and does it where the state allows it.
-func (j *jungle) Do(ctx context.Context, pen string, a session.Action) error {
+func (j *jungle) Do(ctx context.Context, token string, a session.Action) error {
 	j.m.judge(j.asked, string(a.Verb), a)
 	j.actions = nil
 	select {
@@ -119,7 +119,7 @@ func (j *jungle) Do(ctx context.Context, pen string, a session.Action) error {
 	if j.snap.Locked && !slices.Contains([]session.Verb{session.Unlock, session.Reboot, session.PowerOff, session.Inspect}, a.Verb) {
 		return session.ErrLocked
 	}
-	if err := j.fake.Do(ctx, pen, a); err != nil {
+	if err := j.fake.Do(ctx, token, a); err != nil {
 		return err
 	}
 	j.m.counts["actions"]++
@@ -129,18 +129,18 @@ func (j *jungle) Do(ctx context.Context, pen string, a session.Action) error {
 	case session.Unlock:
 		j.change(func(s *view.Snapshot) { s.Locked = false })
 	case session.Reboot:
-		j.change(func(s *view.Snapshot) { s.Pen = view.Pen{} })
-		j.pen = ""
+		j.change(func(s *view.Snapshot) { s.Control = view.Control{} })
+		j.token = ""
 	}
 	return nil
 }
 
-// TakePen judges who takes control from another console.
-func (j *jungle) TakePen(ctx context.Context, console string, force bool) (string, error) {
+// TakeControl judges who takes control from another console.
+func (j *jungle) TakeControl(ctx context.Context, console string, force bool) (string, error) {
 	if force {
 		j.m.judge(j.asked, "take control", session.Action{})
 	}
-	return j.fake.TakePen(ctx, console, force)
+	return j.fake.TakeControl(ctx, console, force)
 }
 
 // Export judges who wants a support bundle, which takes the engine a while.

@@ -159,7 +159,7 @@ func (c cause) may(what string, a session.Action) bool {
 	case "leave":
 		return c.yes(t("leave.title"))
 	case "take control":
-		return c.yes(t("pen.title"))
+		return c.yes(t("control.title"))
 	case "bundle":
 		return c.enter()
 	}

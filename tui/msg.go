@@ -37,7 +37,7 @@ type (
 		says   string // when it went well
 		failed error
 	}
-	penMsg struct { // the pen was asked for
+	controlMsg struct { // control was asked for
 		snapshot
 		force  bool
 		failed error

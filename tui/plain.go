@@ -48,7 +48,7 @@ func prompting(ctx context.Context, engine session.Session, o Options, line talk
 	}
 	go p.listen()
 	defer p.link.release()
-	go p.link.follow() // keeps the pen
+	go p.link.follow() // keeps control
 	go announce(p)
 	if p.board.of != nil {
 		p.write(p.gotKeyboard(p.board.start(p.link.ctx)))
@@ -94,8 +94,8 @@ func (p *prompts) turnOnce() error {
 		}
 		return err
 	case !p.held && p.asksNow():
-		p.write(p.penState())
-		answer, err := p.decide(t("plain.pen", t("plain.control")))
+		p.write(p.controlState())
+		answer, err := p.decide(t("plain.takeControl", t("plain.control")))
 		if err == nil && answer == t("plain.control") {
 			p.write(p.do(p.link.take(true)))
 		}

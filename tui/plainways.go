@@ -216,7 +216,7 @@ func stopWork(p *prompts) error {
 		return err
 	}
 	if !p.held {
-		p.write(t("pen.readonly"))
+		p.write(t("control.readonly"))
 		return nil
 	}
 	return p.sure("cancel", t("cancel.title"), t("cancel.text"), session.Action{Verb: session.Cancel}).do()

@@ -52,7 +52,7 @@ func (p *trouble) ways() (list []button, says []string) {
 	k, d := p.desk.keys, p.desk
 	step, _ := d.current()
 	way := func(k key.Binding, name string, do func() (screen, tea.Cmd)) {
-		looks := name == "log" || name == "help" || name == "pen" || name == "stop"
+		looks := name == "log" || name == "help" || name == "control" || name == "stop"
 		list, says = append(list, button{k, t("button." + name), do, !looks}), append(says, t("does."+name))
 	}
 	lost := lostRecords(d.snap)
@@ -89,7 +89,7 @@ func (p *trouble) ways() (list []button, says []string) {
 		}
 		way(k.undo, "undo", func() (screen, tea.Cmd) { return newUndo(d), nil })
 	default:
-		way(k.pen, "pen", func() (screen, tea.Cmd) { return takeOver(d) })
+		way(k.control, "control", func() (screen, tea.Cmd) { return takeOver(d) })
 	}
 	way(k.log, "log", func() (screen, tea.Cmd) { return newLog(d) })
 	way(k.bundle, "bundle", func() (screen, tea.Cmd) { return p, d.bundle() })

@@ -33,7 +33,7 @@ func (p *prompts) do(cmd tea.Cmd) string {
 		if msg.failed != nil {
 			return p.explain(msg.failed)
 		}
-	case penMsg:
+	case controlMsg:
 		p.absorb(msg.snapshot)
 		if p.held = msg.failed == nil; !p.held {
 			return p.explain(msg.failed)

@@ -73,7 +73,7 @@ func (q *question) buttons() []button {
 		number := numbered(i)
 		list = append(list, button{key: number, label: show(c.Label), careful: true, do: func() (screen, tea.Cmd) {
 			if !q.held {
-				q.flash = t("pen.readonly")
+				q.flash = t("control.readonly")
 				return q, nil
 			}
 			return q, q.link.act(session.Action{Verb: session.Reply, Question: q.id, Value: c.Value})

@@ -54,7 +54,7 @@ func pressedKey(a *app, msg tea.KeyPressMsg) string {
 	case pressed.Text == "": // Alt and a letter, as it comes of Esc and a letter
 		return "another key"
 	}
-	for _, b := range []key.Binding{k.help, k.plain, k.mode, k.pen} {
+	for _, b := range []key.Binding{k.help, k.plain, k.mode, k.control} {
 		if pressed(msg, b) {
 			return "key " + msg.String() + ": " + b.Help().Desc
 		}

@@ -77,7 +77,7 @@ func TestHostileTexts(t *testing.T) {
 			for _, edit := range append(s.edits, evil) {
 				edit(&f.snap)
 			}
-			f.snap.Pen = view.Pen{Holder: "tty1" + planted}
+			f.snap.Control = view.Control{Holder: "tty1" + planted}
 			var out bytes.Buffer
 			ctx, stop := context.WithTimeout(t.Context(), 2*quiet)
 			defer stop()

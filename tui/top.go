@@ -148,7 +148,7 @@ func (a *app) keyed(msg tea.KeyPressMsg) tea.Cmd {
 	case pressed(msg, k.mode) && !top.typing():
 		a.switchMode()
 		return nil
-	case pressed(msg, k.pen) && a.snap != nil && !a.held:
+	case pressed(msg, k.control) && a.snap != nil && !a.held:
 		next, cmd := takeOver(a.desk)
 		a.over = next
 		return cmd

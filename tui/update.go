@@ -54,7 +54,7 @@ func (u *updatePage) answers() []button {
 	answer := func(i int, label string, do func() (screen, tea.Cmd)) button {
 		return button{key: numbered(i), label: label, careful: true, do: func() (screen, tea.Cmd) {
 			if !u.held {
-				u.flash = t("pen.readonly")
+				u.flash = t("control.readonly")
 				return u, nil
 			}
 			return do()

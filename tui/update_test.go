@@ -145,7 +145,7 @@ func TestAReleaseInterruptsNoTyping(t *testing.T) {
 // TestUpdateBelongsToControl: a console that only watches shows the question and cannot answer it.
 func TestUpdateBelongsToControl(t *testing.T) {
 	b := pluggedIn(t)
-	b.fake.change(func(s *view.Snapshot) { s.Pen = view.Pen{Holder: "tty1", Since: epoch} })
+	b.fake.change(func(s *view.Snapshot) { s.Control = view.Control{Holder: "tty1", Since: epoch} })
 	b.refresh()
 	b.now = b.now.Add(2 * time.Second)
 	for _, answer := range []string{"1", "2"} {

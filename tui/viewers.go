@@ -223,7 +223,7 @@ func (r *reader) view(w, h int) page {
 func common(d *desk, of screen) []button {
 	var list []button
 	if d.snap != nil && !d.held {
-		list = append(list, button{key: d.keys.pen, label: t("button.pen"), do: func() (screen, tea.Cmd) { return takeOver(d) }})
+		list = append(list, button{key: d.keys.control, label: t("button.control"), do: func() (screen, tea.Cmd) { return takeOver(d) }})
 	}
 	return append(list,
 		button{key: d.keys.log, label: t("button.log"), do: func() (screen, tea.Cmd) { return newLog(d) }},

@@ -180,7 +180,7 @@ func TestDialogSaysNo(t *testing.T) {
 	}
 	b := newBench(t, 80, 24, working)
 	b.press("x", "enter")
-	if _, err := b.fake.TakePen(t.Context(), "tty1", true); err != nil {
+	if _, err := b.fake.TakeControl(t.Context(), "tty1", true); err != nil {
 		t.Fatal(err)
 	}
 	b.refresh()

@@ -31,7 +31,7 @@ func (s *work) name() string { return "work" }
 func (s *work) keys() []key.Binding {
 	k := s.desk.keys
 	if !s.held {
-		return []key.Binding{k.next, k.enter, k.log, k.pen, k.help, k.leave}
+		return []key.Binding{k.next, k.enter, k.log, k.control, k.help, k.leave}
 	}
 	return []key.Binding{k.next, k.enter, k.log, k.stop, k.help, k.leave}
 }

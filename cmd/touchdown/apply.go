@@ -72,15 +72,15 @@ func (f *applyFlags) apply(cmd *cobra.Command, cfg *site.Config, source string) 
 	for _, path := range cfg.Paths() {
 		values[path], _ = cfg.Get(path)
 	}
-	return f.work(cmd, answers{give: func(ctx context.Context, engine session.Session, pen string) error {
-		return engine.Load(ctx, pen, values, source)
+	return f.work(cmd, answers{give: func(ctx context.Context, engine session.Session, token string) error {
+		return engine.Load(ctx, token, values, source)
 	}})
 }
 
 // answers are what a headless run gives to the engine.
 type answers struct {
 	may  func(*view.Snapshot) error // why this node cannot take them, before it is touched; nil: any can
-	give func(ctx context.Context, engine session.Session, pen string) error
+	give func(ctx context.Context, engine session.Session, token string) error
 }
 
 // work has an engine do what the answers say, and follows the work to its end.
@@ -107,25 +107,25 @@ type applying struct {
 	cmd     *cobra.Command
 	session session.Session
 	json    bool
-	pen     string
+	token   string
 }
 
 func (a *applying) apply(ctx context.Context) (err error) {
-	if a.pen, err = a.session.TakePen(ctx, consoleName(), a.flags.force); err != nil {
+	if a.token, err = a.session.TakeControl(ctx, consoleName(), a.flags.force); err != nil {
 		return err
 	}
 	defer func() {
-		// With its own context: the pen is given back after an interruption too.
+		// With its own context: control is given back after an interruption too.
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		defer stop()
-		_ = a.session.ReleasePen(ctx, a.pen) // someone may have taken it over
+		_ = a.session.ReleaseControl(ctx, a.token) // someone may have taken it over
 	}()
 	review, from, err := a.review(ctx)
 	if err != nil || a.flags.dryRun {
 		return err
 	}
 	start := session.Action{Verb: session.Start, Fingerprint: review.Fingerprint, Unattended: true}
-	if err := a.session.Do(ctx, a.pen, start); err != nil {
+	if err := a.session.Do(ctx, a.token, start); err != nil {
 		return err
 	}
 	if err := a.follow(ctx, from); err != nil {
@@ -152,21 +152,21 @@ func (a *applying) review(ctx context.Context) (*view.Review, uint64, error) {
 		}
 	}
 	if snapshot.Locked && a.flags.node != "" {
-		if err := a.session.Do(ctx, a.pen, session.Action{Verb: session.Unlock, Value: a.flags.node}); err != nil {
+		if err := a.session.Do(ctx, a.token, session.Action{Verb: session.Unlock, Value: a.flags.node}); err != nil {
 			return nil, 0, err
 		}
 	}
 	switch snapshot.State {
 	case view.Inspecting, view.Collecting:
 	default:
-		if err := a.session.Do(ctx, a.pen, session.Action{Verb: session.Edit}); err != nil {
+		if err := a.session.Do(ctx, a.token, session.Action{Verb: session.Edit}); err != nil {
 			return nil, 0, err
 		}
 	}
-	if err := a.answers.give(ctx, a.session, a.pen); err != nil {
+	if err := a.answers.give(ctx, a.session, a.token); err != nil {
 		return nil, 0, err
 	}
-	if err := a.session.Do(ctx, a.pen, session.Action{Verb: session.Inspect}); err != nil {
+	if err := a.session.Do(ctx, a.token, session.Action{Verb: session.Inspect}); err != nil {
 		return nil, 0, err
 	}
 	if snapshot, err = a.session.Snapshot(ctx); err != nil {
@@ -175,7 +175,7 @@ func (a *applying) review(ctx context.Context) (*view.Review, uint64, error) {
 	if err := a.waive(ctx, snapshot); err != nil {
 		return nil, 0, err
 	}
-	if err := a.session.Do(ctx, a.pen, session.Action{Verb: session.Review}); err != nil {
+	if err := a.session.Do(ctx, a.token, session.Action{Verb: session.Review}); err != nil {
 		return nil, 0, err
 	}
 	if snapshot, err = a.session.Snapshot(ctx); err != nil {
@@ -216,7 +216,7 @@ func (a *applying) waive(ctx context.Context, snapshot *view.Snapshot) error {
 			continue // it passed, or is not among the checks of this machine
 		}
 		action := session.Action{Verb: session.Waive, Step: step, Check: id, By: a.flags.by, Reason: reason}
-		if err := a.session.Do(ctx, a.pen, action); err != nil {
+		if err := a.session.Do(ctx, a.token, action); err != nil {
 			return err
 		}
 	}
@@ -239,7 +239,7 @@ func stepOfCheck(s *view.Snapshot, id string) string {
 
 // follow prints events until the job has an end.
 func (a *applying) follow(ctx context.Context, from uint64) error {
-	err := followed(ctx, a.cmd, a.session, a.pen, from, func(events []event.Event) error {
+	err := followed(ctx, a.cmd, a.session, a.token, from, func(events []event.Event) error {
 		for _, e := range events {
 			if err := printEvent(a.cmd, e, a.json); err != nil {
 				return err

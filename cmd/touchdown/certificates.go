@@ -95,10 +95,10 @@ func (r *replacing) run(cmd *cobra.Command) error {
 	}
 	a := answers{
 		may: func(s *view.Snapshot) error { return mayReplace(s, given) },
-		give: func(ctx context.Context, engine session.Session, pen string) error {
+		give: func(ctx context.Context, engine session.Session, token string) error {
 			for _, f := range r.certs {
 				if text, ok := given[f.path]; ok {
-					if err := engine.Set(ctx, pen, f.path, text); err != nil {
+					if err := engine.Set(ctx, token, f.path, text); err != nil {
 						return err
 					}
 				}

@@ -79,7 +79,7 @@ func explainClient(err error) error {
 		return nil
 	case errors.Is(err, session.ErrNoEngine):
 		return noEngine(err)
-	case errors.Is(err, session.ErrPenHeld):
+	case errors.Is(err, session.ErrControlHeld):
 		return fmt.Errorf("%w; add --force to take it over", err)
 	}
 	return err

@@ -141,8 +141,8 @@ func TestConsolesComeAndGo(t *testing.T) {
 		end(left.cmd)
 		wait.Until(t, "control to be free", func(ctx context.Context) error {
 			s, err := wire.Dial(m.socket()).Snapshot(ctx)
-			if err == nil && s.Pen.Holder != "" {
-				err = errors.New(s.Pen.Holder)
+			if err == nil && s.Control.Holder != "" {
+				err = errors.New(s.Control.Holder)
 			}
 			return err
 		})
@@ -166,21 +166,21 @@ func TestKilledWhileTyping(t *testing.T) {
 		owner := m.engine()
 		client := wire.Dial(m.socket())
 		m.holds(client, taken, onItsWay)
-		pen, err := client.TakePen(t.Context(), "tty1", true)
+		token, err := client.TakeControl(t.Context(), "tty1", true)
 		if err != nil {
 			t.Fatal(err)
 		}
 		left := random.IntN(4)
 		for i := range left {
 			path, value := answer(random, n, i)
-			if err := client.Set(t.Context(), pen, path, value); err != nil {
+			if err := client.Set(t.Context(), token, path, value); err != nil {
 				t.Fatal(err)
 			}
 			taken[path] = value
 		}
 		path, value := answer(random, n, left)
 		sent := make(chan error, 1)
-		go func() { sent <- client.Set(t.Context(), pen, path, value) }()
+		go func() { sent <- client.Set(t.Context(), token, path, value) }()
 		for range random.IntN(20000) { // some time between sending and saving
 		}
 		end(owner)

@@ -63,7 +63,7 @@ those before them are no longer accepted. What the site config says (spec.creden
 
 // ask takes control for as long as it asks.
 func (of credentials) ask(ctx context.Context, engine session.Session, ask handout.Ask) (*handout.LogIn, error) {
-	pen, err := engine.TakePen(ctx, consoleName(), of.force)
+	token, err := engine.TakeControl(ctx, consoleName(), of.force)
 	if err != nil {
 		return nil, err
 	}
@@ -72,14 +72,14 @@ func (of credentials) ask(ctx context.Context, engine session.Session, ask hando
 	held := make(chan struct{})
 	go func() { // the stream keeps control: a kubeconfig takes minutes
 		defer close(held)
-		_ = engine.Events(ctx, pen, 0, func([]event.Event) error { return nil }) // who lost control is told by Give
+		_ = engine.Events(ctx, token, 0, func([]event.Event) error { return nil }) // who lost control is told by Give
 	}()
-	got, err := engine.Give(ctx, pen, ask)
+	got, err := engine.Give(ctx, token, ask)
 	stop()
 	<-held
 	ctx, stop = context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer stop()
-	_ = engine.ReleasePen(ctx, pen) // someone may have taken it over
+	_ = engine.ReleaseControl(ctx, token) // someone may have taken it over
 	return got, err
 }
 

@@ -27,8 +27,11 @@ type counter struct {
 	held  int
 }
 
-func (c *counter) TakePen(context.Context, string, bool) (string, error) { c.held++; return "pen", nil }
-func (c *counter) ReleasePen(context.Context, string) error              { c.held--; return nil }
+func (c *counter) TakeControl(context.Context, string, bool) (string, error) {
+	c.held++
+	return "token", nil
+}
+func (c *counter) ReleaseControl(context.Context, string) error { c.held--; return nil }
 
 func (c *counter) Give(_ context.Context, _ string, ask handout.Ask) (*handout.LogIn, error) {
 	c.asked = append(c.asked, ask)

@@ -64,9 +64,9 @@ func (c *connection) events(cmd *cobra.Command, follow bool, from uint64, asJSON
 
 // followed reads the events after the one numbered from, until each returns errEnough or another error, or ctx ends, which is none. An
 // engine that is started again is found again.
-func followed(ctx context.Context, cmd *cobra.Command, engine session.Session, pen string, from uint64, each func([]event.Event) error) error {
+func followed(ctx context.Context, cmd *cobra.Command, engine session.Session, token string, from uint64, each func([]event.Event) error) error {
 	for told := false; ; {
-		err := engine.Events(ctx, pen, from, func(events []event.Event) error {
+		err := engine.Events(ctx, token, from, func(events []event.Event) error {
 			if len(events) > 0 {
 				from, told = events[len(events)-1].Seq, false
 			}

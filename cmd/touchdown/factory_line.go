@@ -266,9 +266,9 @@ func beginAgain(ctx context.Context, engine session.Session) error {
 	if err != nil || s.State != view.IsDone {
 		return err
 	}
-	pen, err := engine.TakePen(ctx, consoleName(), true)
+	token, err := engine.TakeControl(ctx, consoleName(), true)
 	if err != nil {
 		return err
 	}
-	return errors.Join(engine.Do(ctx, pen, session.Action{Verb: session.Edit}), engine.ReleasePen(ctx, pen))
+	return errors.Join(engine.Do(ctx, token, session.Action{Verb: session.Edit}), engine.ReleaseControl(ctx, token))
 }

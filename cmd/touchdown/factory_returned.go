@@ -140,11 +140,11 @@ func (f *factoryFlags) undoWhatCanBe(a *applying) error {
 
 // unlock opens a node of which records were lost: the person has typed its name.
 func (f *factoryFlags) unlock(a *applying, hostname string) error {
-	pen, err := a.session.TakePen(a.cmd.Context(), consoleName(), f.force)
+	token, err := a.session.TakeControl(a.cmd.Context(), consoleName(), f.force)
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.session.Do(a.cmd.Context(), pen, session.Action{Verb: session.Unlock, Value: hostname}), a.session.ReleasePen(a.cmd.Context(), pen))
+	return errors.Join(a.session.Do(a.cmd.Context(), token, session.Action{Verb: session.Unlock, Value: hostname}), a.session.ReleaseControl(a.cmd.Context(), token))
 }
 
 // engineStops is how often an engine is stopped: a console starts it again where none answers.

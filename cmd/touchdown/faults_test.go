@@ -96,20 +96,20 @@ func TestARoughDay(t *testing.T) {
 func (n *node) penPasses() {
 	n.t.Helper()
 	ctx, one, two := n.t.Context(), n.client(), n.client()
-	first, err := one.TakePen(ctx, "one", true)
+	first, err := one.TakeControl(ctx, "one", true)
 	if err != nil {
 		n.t.Fatal(err)
 	}
-	if _, err := two.TakePen(ctx, "two", false); !errors.Is(err, session.ErrPenHeld) || !strings.Contains(err.Error(), "one") {
+	if _, err := two.TakeControl(ctx, "two", false); !errors.Is(err, session.ErrControlHeld) || !strings.Contains(err.Error(), "one") {
 		n.t.Errorf("control was given away: %v", err)
 	}
 	if code, out := finished(n.t, n.command(shop)); code != exitFailed || !strings.Contains(out, "--force") {
 		n.t.Errorf("a client without control ended with %d: %s", code, out)
 	}
-	if _, err := two.TakePen(ctx, "two", true); err != nil {
+	if _, err := two.TakeControl(ctx, "two", true); err != nil {
 		n.t.Error(err)
 	}
-	if err := one.Do(ctx, first, session.Action{Verb: session.Cancel}); !errors.Is(err, session.ErrNoPen) {
+	if err := one.Do(ctx, first, session.Action{Verb: session.Cancel}); !errors.Is(err, session.ErrNoControl) {
 		n.t.Errorf("a console that lost control still writes: %v", err)
 	}
 }
@@ -241,33 +241,33 @@ func TestNothingChangesBeforeTheReview(t *testing.T) {
 	n.start(0)
 	n.lives()
 	ctx, c := t.Context(), n.client()
-	pen, err := c.TakePen(ctx, "test", false)
+	token, err := c.TakeControl(ctx, "test", false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for path, value := range map[string]string{"spec.clusterName": "shop", "spec.baseDomain": "example.org"} {
-		if err := c.Set(ctx, pen, path, value); err != nil {
+		if err := c.Set(ctx, token, path, value); err != nil {
 			t.Fatal(err)
 		}
 	}
 	start := session.Action{Verb: session.Start, Fingerprint: "0123"}
-	if err := c.Do(ctx, pen, start); !errors.Is(err, session.ErrState) {
+	if err := c.Do(ctx, token, start); !errors.Is(err, session.ErrState) {
 		t.Errorf("a start without a review: %v", err)
 	}
 	for _, verb := range []session.Verb{session.Inspect, session.Review} {
-		if err := c.Do(ctx, pen, session.Action{Verb: verb}); err != nil {
+		if err := c.Do(ctx, token, session.Action{Verb: verb}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := c.Do(ctx, pen, start); !errors.Is(err, session.ErrInvalid) {
+	if err := c.Do(ctx, token, start); !errors.Is(err, session.ErrInvalid) {
 		t.Errorf("a start with another review's fingerprint: %v", err)
 	}
 	for _, verb := range []session.Verb{session.Retry, session.Undo, session.Skip, session.HandOver} {
-		if err := c.Do(ctx, pen, session.Action{Verb: verb}); !errors.Is(err, session.ErrState) {
+		if err := c.Do(ctx, token, session.Action{Verb: verb}); !errors.Is(err, session.ErrState) {
 			t.Errorf("%s before the start: %v", verb, err)
 		}
 	}
-	if err := c.ReleasePen(ctx, pen); err != nil {
+	if err := c.ReleaseControl(ctx, token); err != nil {
 		t.Error(err)
 	}
 	warned := strings.Replace(shop, "keepGoingOnWarnings: true", "keepGoingOnWarnings: false", 1)

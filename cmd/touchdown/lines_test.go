@@ -77,12 +77,12 @@ func TestNoTextForgesALine(t *testing.T) {
 // TestStatusSaysControl: what the screens call control is called so here, too.
 func TestStatusSaysControl(t *testing.T) {
 	var out bytes.Buffer
-	renderSnapshot(&out, &view.Snapshot{Pen: view.Pen{Holder: "tty1"}})
+	renderSnapshot(&out, &view.Snapshot{Control: view.Control{Holder: "tty1"}})
 	if !strings.Contains(out.String(), "\ncontrol: tty1\n") {
 		t.Errorf("status prints %q", out.String())
 	}
-	for _, err := range []error{session.ErrNoPen, session.ErrPenHeld} {
-		if !strings.Contains(err.Error(), "control") || strings.Contains(err.Error(), "pen") {
+	for _, err := range []error{session.ErrNoControl, session.ErrControlHeld} {
+		if !strings.Contains(err.Error(), "control") || strings.Contains(err.Error(), "token") {
 			t.Errorf("an error reads %q", err)
 		}
 	}

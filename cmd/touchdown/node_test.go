@@ -139,7 +139,7 @@ func (n *node) is(want view.State, s *view.Snapshot) {
 	}
 }
 
-// act takes the pen and carries actions out.
+// act takes control and carries actions out.
 func (n *node) act(actions ...session.Action) {
 	n.t.Helper()
 	if err := n.try(actions...); err != nil {
@@ -149,16 +149,16 @@ func (n *node) act(actions ...session.Action) {
 
 func (n *node) try(actions ...session.Action) error {
 	client := n.client()
-	pen, err := client.TakePen(n.t.Context(), "test", true)
+	token, err := client.TakeControl(n.t.Context(), "test", true)
 	if err != nil {
 		return err
 	}
 	for _, a := range actions {
-		if err := client.Do(n.t.Context(), pen, a); err != nil {
+		if err := client.Do(n.t.Context(), token, a); err != nil {
 			return err
 		}
 	}
-	return client.ReleasePen(n.t.Context(), pen)
+	return client.ReleaseControl(n.t.Context(), token)
 }
 
 // shop is the site of the tests. A failure stays.

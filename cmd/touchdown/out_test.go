@@ -110,10 +110,10 @@ func (h hostile) Events(_ context.Context, _ string, _ uint64, each func([]event
 func (h hostile) Set(context.Context, string, string, string) error             { return h.err() }
 func (h hostile) Load(context.Context, string, map[string]string, string) error { return h.err() }
 func (h hostile) Do(context.Context, string, session.Action) error              { return h.err() }
-func (h hostile) ReleasePen(context.Context, string) error                      { return h.err() }
+func (h hostile) ReleaseControl(context.Context, string) error                  { return h.err() }
 func (h hostile) Present(context.Context, string) error                         { return h.err() }
 func (h hostile) Shown(context.Context, string) error                           { return h.err() }
-func (h hostile) TakePen(context.Context, string, bool) (string, error)         { return "pen", h.err() }
+func (h hostile) TakeControl(context.Context, string, bool) (string, error)     { return "token", h.err() }
 
 func (h hostile) Give(context.Context, string, handout.Ask) (*handout.LogIn, error) {
 	got := &handout.LogIn{}

@@ -148,8 +148,8 @@ func orNone(s string) string {
 func renderSnapshot(out io.Writer, s *view.Snapshot) {
 	say := func(format string, args ...any) { _, _ = io.WriteString(out, linef(format, args...)) }
 	say("%s: node %s, job %s", strings.TrimSpace(s.Hostname+" "+s.Cluster), s.Life, s.State)
-	if s.Pen.Holder != "" {
-		say("control: %s", s.Pen.Holder)
+	if s.Control.Holder != "" {
+		say("control: %s", s.Control.Holder)
 	}
 	if s.Left > 0 {
 		say("time left: about %d min", int(math.Ceil(s.Left/60)))

@@ -41,20 +41,20 @@ engine goes on.`,
 
 // undo begins to put everything back, or goes on with it, and follows it.
 func (a *applying) undo(ctx context.Context) (err error) {
-	if a.pen, err = a.session.TakePen(ctx, consoleName(), a.flags.force); err != nil {
+	if a.token, err = a.session.TakeControl(ctx, consoleName(), a.flags.force); err != nil {
 		return err
 	}
 	defer func() {
 		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		defer stop()
-		_ = a.session.ReleasePen(ctx, a.pen) // someone may have taken it over
+		_ = a.session.ReleaseControl(ctx, a.token) // someone may have taken it over
 	}()
 	snapshot, err := a.session.Snapshot(ctx)
 	if err != nil {
 		return err
 	}
 	if snapshot.State != view.UndoingAll { // one that was interrupted is only watched
-		if err := a.session.Do(ctx, a.pen, session.Action{Verb: session.Undo}); err != nil {
+		if err := a.session.Do(ctx, a.token, session.Action{Verb: session.Undo}); err != nil {
 			return err
 		}
 	}

@@ -15,14 +15,14 @@ const actLimit = time.Minute
 
 // act has a step do what a field of it offers. Whoever tries one value after the other waits for none: the next act ends
 // the one before.
-func act(ctx context.Context, e *Engine, pen string, a session.Action) error {
+func act(ctx context.Context, e *Engine, token string, a session.Action) error {
 	ctx, stop := context.WithTimeout(ctx, actLimit)
 	defer stop()
 	defer context.AfterFunc(e.closing, stop)()
 	e.mu.Lock()
 	if f, ok := fileField(e.core, a.Path); ok {
 		e.mu.Unlock()
-		return offerFiles(ctx, e, pen, f, a)
+		return offerFiles(ctx, e, token, f, a)
 	}
 	actor, field, err := e.core.actor(a)
 	if err == nil && field.Act.Fill == nil {
@@ -34,7 +34,7 @@ func act(ctx context.Context, e *Engine, pen string, a session.Action) error {
 		return err
 	}
 	if field.Act.Fill != nil {
-		return fill(e, pen, field, a.Value)
+		return fill(e, token, field, a.Value)
 	}
 	if err = guard(func() error { return actor.Act(ctx, e.o.Node, a.Path, a.Value) }); err != nil {
 		e.o.Node.Log.Warn("what a field offers cannot be done", "path", a.Path, "value", a.Value, "error", e.mask.Mask(err.Error()))

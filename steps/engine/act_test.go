@@ -77,18 +77,18 @@ const portPath = "spec.network.interface"
 
 func TestAct(t *testing.T) {
 	withLamp(t, func(t *testing.T, _ *rig, s session.Session, l *lamp) {
-		pen := take(t, s)
+		token := take(t, s)
 		snapshot := until(t, s, "the choices", func(s *view.Snapshot) bool { return len(field(s, portPath).Choices) == 2 })
 		if a := field(snapshot, portPath).Act; a == nil || a.Label.String() != "Blink" || field(snapshot, "spec.network.mtu").Act != nil {
 			t.Errorf("what can be done for the fields: %+v", snapshot.Stages[2].Steps[0].Fields)
 		}
 		done := make(chan error, 2)
 		act := func(value string) {
-			done <- s.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: portPath, Value: value})
+			done <- s.Do(t.Context(), token, session.Action{Verb: session.Act, Path: portPath, Value: value})
 		}
 		go act("one")
 		got(t, l.begun, portPath+" one")
-		must(t, s.Set(t.Context(), pen, "spec.network.mtu", "1500")) // nothing waits for it
+		must(t, s.Set(t.Context(), token, "spec.network.mtu", "1500")) // nothing waits for it
 		go act("two")
 		got(t, l.ended, "one") // one at a time
 		must(t, <-done)
@@ -107,19 +107,19 @@ func TestAct(t *testing.T) {
 
 func TestActRefused(t *testing.T) {
 	withLamp(t, func(t *testing.T, r *rig, s session.Session, l *lamp) {
-		pen := take(t, s)
+		token := take(t, s)
 		until(t, s, "the choices", func(s *view.Snapshot) bool { return len(field(s, portPath).Choices) == 2 })
 		for _, c := range []struct {
-			pen, path, value string
-			want             error
+			token, path, value string
+			want               error
 		}{
-			{"", portPath, "one", session.ErrNoPen},
-			{pen, portPath, "three", session.ErrInvalid},
-			{pen, portPath, "", session.ErrInvalid},
-			{pen, "spec.network.mtu", "1500", session.ErrNotFound},
-			{pen, "spec.clusterName", "shop", session.ErrNotFound},
+			{"", portPath, "one", session.ErrNoControl},
+			{token, portPath, "three", session.ErrInvalid},
+			{token, portPath, "", session.ErrInvalid},
+			{token, "spec.network.mtu", "1500", session.ErrNotFound},
+			{token, "spec.clusterName", "shop", session.ErrNotFound},
 		} {
-			if err := s.Do(t.Context(), c.pen, session.Action{Verb: session.Act, Path: c.path, Value: c.value}); !errors.Is(err, c.want) {
+			if err := s.Do(t.Context(), c.token, session.Action{Verb: session.Act, Path: c.path, Value: c.value}); !errors.Is(err, c.want) {
 				t.Errorf("%s for %q: %v, want %v", c.path, c.value, err, c.want)
 			}
 		}
@@ -127,9 +127,9 @@ func TestActRefused(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		}
-		r.start(t, s, pen, false)
+		r.start(t, s, token, false)
 		until(t, s, "the work", func(s *view.Snapshot) bool { return s.Current == "light" })
-		if err := s.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: portPath, Value: "one"}); !errors.Is(err, session.ErrState) {
+		if err := s.Do(t.Context(), token, session.Action{Verb: session.Act, Path: portPath, Value: "one"}); !errors.Is(err, session.ErrState) {
 			t.Errorf("while the work goes on: %v", err)
 		}
 		if len(l.begun) > 0 {

@@ -48,7 +48,7 @@ func allowed(verb session.Verb) []view.State {
 }
 
 // Do implements Session.
-func (e *Engine) Do(ctx context.Context, pen string, a session.Action) error {
+func (e *Engine) Do(ctx context.Context, token string, a session.Action) error {
 	states := allowed(a.Verb)
 	if states == nil {
 		return fmt.Errorf("%w: there is no action %q", session.ErrInvalid, a.Verb)
@@ -57,7 +57,7 @@ func (e *Engine) Do(ctx context.Context, pen string, a session.Action) error {
 		return err
 	}
 	e.mu.Lock()
-	err := e.core.may(pen, a.Verb, states)
+	err := e.core.may(token, a.Verb, states)
 	e.mu.Unlock()
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (e *Engine) Do(ctx context.Context, pen string, a session.Action) error {
 	case session.Review:
 		return makeReview(ctx, e)
 	case session.Act:
-		return act(ctx, e, pen, a)
+		return act(ctx, e, token, a)
 	case session.Reboot:
 		return e.o.Node.Host.Reboot(ctx, "asked for at a console")
 	case session.PowerOff:
@@ -74,11 +74,11 @@ func (e *Engine) Do(ctx context.Context, pen string, a session.Action) error {
 	case session.Inspect:
 		return e.round(ctx)
 	case session.Update:
-		return startUpdate(ctx, e, pen, a)
+		return startUpdate(ctx, e, token, a)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.core.may(pen, a.Verb, states); err != nil {
+	if err := e.core.may(token, a.Verb, states); err != nil {
 		return err
 	}
 	if len(e.oneGift) > 0 && (a.Verb == session.Undo || a.Verb == session.HandOver || a.Verb == session.Edit) {

@@ -36,16 +36,16 @@ func withAdvanced() *world {
 // that was typed there.
 func TestAdvancedStage(t *testing.T) {
 	eachIn(t, withAdvanced, func(t *testing.T, r *rig, s session.Session) {
-		pen := take(t, s)
-		r.fill(t, s, pen)
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
+		token := take(t, s)
+		r.fill(t, s, token)
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.Edit}))
 		for _, set := range [][2]string{
 			{"spec.networkConfig", "interfaces:\n  - name: eno1\n    type: ethernet\n    state: up\n    ipv4: {enabled: true, dhcp: true}\n"},
 			{"spec.proxy.httpsProxy", "http://user:hunter2@proxy.example.com:99999"},
 		} {
-			must(t, s.Set(t.Context(), pen, set[0], set[1]))
+			must(t, s.Set(t.Context(), token, set[0], set[1]))
 		}
-		snapshot := reviewed(t, s, pen)
+		snapshot := reviewed(t, s, token)
 		stage := snapshot.Stages[2]
 		field := func(path string) view.Field {
 			fields := stage.Steps[0].Fields

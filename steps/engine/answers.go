@@ -215,28 +215,28 @@ func (d *draft) lock(as func(pin.Hash, time.Duration) error) error {
 }
 
 // Set implements Session.
-func (e *Engine) Set(ctx context.Context, pen, path, value string) error {
-	return answering(ctx, e, pen, "set", func(d *draft) error { return d.set(path, value) })
+func (e *Engine) Set(ctx context.Context, token, path, value string) error {
+	return answering(ctx, e, token, "set", func(d *draft) error { return d.set(path, value) })
 }
 
 // Load implements Session.
-func (e *Engine) Load(ctx context.Context, pen string, values map[string]string, source string) error {
-	return answering(ctx, e, pen, "load", func(d *draft) error { return d.load(values, source) })
+func (e *Engine) Load(ctx context.Context, token string, values map[string]string, source string) error {
+	return answering(ctx, e, token, "load", func(d *draft) error { return d.load(values, source) })
 }
 
 // answering has a console give answers, when it may.
-func answering(ctx context.Context, e *Engine, pen string, verb session.Verb, give func(*draft) error) error {
-	return collecting(ctx, e, pen, verb, func(c *core) error { return c.answered(give(c.draft)) })
+func answering(ctx context.Context, e *Engine, token string, verb session.Verb, give func(*draft) error) error {
+	return collecting(ctx, e, token, verb, func(c *core) error { return c.answered(give(c.draft)) })
 }
 
 // collecting does something for a console that may give answers now.
-func collecting(ctx context.Context, e *Engine, pen string, verb session.Verb, do func(*core) error) error {
+func collecting(ctx context.Context, e *Engine, token string, verb session.Verb, do func(*core) error) error {
 	if err := e.idle.May(ctx); err != nil {
 		return err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.core.may(pen, verb, []view.State{view.Inspecting, view.Collecting, view.Reviewed}); err != nil {
+	if err := e.core.may(token, verb, []view.State{view.Inspecting, view.Collecting, view.Reviewed}); err != nil {
 		return err
 	}
 	return do(e.core)

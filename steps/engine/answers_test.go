@@ -19,22 +19,22 @@ import (
 // TestAnswersDoWhatTheWizardDoes lands one machine by answers that are typed, and another by the same answers from a document:
 // the same review, machine and report. What is wrong with an answer is told alike.
 func TestAnswersDoWhatTheWizardDoes(t *testing.T) {
-	lands := func(answer func(r *rig, pen string, values map[string]string)) (review view.Review, state map[string]string, answers []byte, told []report.JobStep) {
+	lands := func(answer func(r *rig, token string, values map[string]string)) (review view.Review, state map[string]string, answers []byte, told []report.JobStep) {
 		w := newWorld()
 		w.cable = true
 		r := newRig(t, w)
-		pen := take(t, r)
+		token := take(t, r)
 		until(t, r, "the form", inState(view.Collecting))
-		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Inspect}))
-		answer(r, pen, map[string]string{"spec.clusterName": "Not A Name"})
+		must(t, r.Do(t.Context(), token, session.Action{Verb: session.Inspect}))
+		answer(r, token, map[string]string{"spec.clusterName": "Not A Name"})
 		s, err := r.Snapshot(t.Context())
 		must(t, err)
 		if f := field(s, "spec.clusterName"); f.Problem.String() == "" {
 			t.Errorf("a wrong name is fine: %+v", f)
 		}
-		answer(r, pen, map[string]string{"spec.clusterName": "shop", "spec.baseDomain": "example.com"})
-		review = *reviewed(t, r, pen).Review
-		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: review.Fingerprint}))
+		answer(r, token, map[string]string{"spec.clusterName": "shop", "spec.baseDomain": "example.com"})
+		review = *reviewed(t, r, token).Review
+		must(t, r.Do(t.Context(), token, session.Action{Verb: session.Start, Fingerprint: review.Fingerprint}))
 		until(t, r, "the end", inState(view.IsDone))
 		answers, err = r.Export(t.Context(), session.Answers)
 		must(t, err)
@@ -46,13 +46,13 @@ func TestAnswersDoWhatTheWizardDoes(t *testing.T) {
 		}
 		return review, map[string]string{"names": r.w.get("names"), "light": r.w.get("light")}, answers, told
 	}
-	review1, state1, answers1, told1 := lands(func(r *rig, pen string, values map[string]string) {
+	review1, state1, answers1, told1 := lands(func(r *rig, token string, values map[string]string) {
 		for path, value := range values {
-			must(t, r.Set(t.Context(), pen, path, value))
+			must(t, r.Set(t.Context(), token, path, value))
 		}
 	})
-	review2, state2, answers2, told2 := lands(func(r *rig, pen string, values map[string]string) {
-		must(t, r.Load(t.Context(), pen, values, "site.yaml"))
+	review2, state2, answers2, told2 := lands(func(r *rig, token string, values map[string]string) {
+		must(t, r.Load(t.Context(), token, values, "site.yaml"))
 	})
 	review1.Fingerprint, review2.Fingerprint = "", "" // which is another one on each machine
 	if !reflect.DeepEqual(review1, review2) {
@@ -90,7 +90,7 @@ func TestNetworkConfigHidesTheAnswers(t *testing.T) {
 		return asking
 	}
 	r := newRig(t, w)
-	pen := take(t, r)
+	token := take(t, r)
 	until(t, r, "the form", inState(view.Collecting))
 	for _, path := range site.New().Paths() {
 		if strings.HasPrefix(path, "spec.network.") && answers[path] == "" {
@@ -98,9 +98,9 @@ func TestNetworkConfigHidesTheAnswers(t *testing.T) {
 		}
 	}
 	for path, value := range answers {
-		must(t, r.Set(t.Context(), pen, path, value))
+		must(t, r.Set(t.Context(), token, path, value))
 	}
-	must(t, r.Set(t.Context(), pen, "spec.networkConfig", state))
+	must(t, r.Set(t.Context(), token, "spec.networkConfig", state))
 	r.mu.Lock()
 	both, effective := r.core.draft.site.Clone(), func() *site.Config { cfg, _ := r.core.draft.effective(); return cfg }()
 	r.mu.Unlock()
@@ -113,7 +113,7 @@ func TestNetworkConfigHidesTheAnswers(t *testing.T) {
 	if !effective.Spec.Network.IsZero() {
 		t.Errorf("the work would read %+v", effective.Spec.Network)
 	}
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Review}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Review}))
 	for _, problem := range until(t, r, "the review", inState(view.Reviewed)).Review.Problems {
 		if strings.Contains(problem.String(), "spec.network") {
 			t.Errorf("the review says %s", problem)
@@ -124,8 +124,8 @@ func TestNetworkConfigHidesTheAnswers(t *testing.T) {
 	if strings.Contains(string(text), "  network:") || !strings.Contains(string(text), "networkConfig:") {
 		t.Errorf("exported:\n%s", text)
 	}
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
-	must(t, r.Set(t.Context(), pen, "spec.networkConfig", ""))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Edit}))
+	must(t, r.Set(t.Context(), token, "spec.networkConfig", ""))
 	r.mu.Lock()
 	back, _ := r.core.draft.effective()
 	r.mu.Unlock()

@@ -39,9 +39,9 @@ func (r *rig) landsFor(t *testing.T, ends ...session.Action) {
 		"spec.clusterName": "shop", "spec.baseDomain": "example.com", "spec.console.pin": testHash(),
 		"spec.pullSecret": `{"auths":{"quay.io":{"auth":"` + siteSecret + `"}}}`,
 	})
-	pen := take(t, r)
+	token := take(t, r)
 	for _, a := range ends {
-		must(t, r.Do(t.Context(), pen, a))
+		must(t, r.Do(t.Context(), token, a))
 		if a.Verb == session.Undo {
 			until(t, r, "the undo", inState(view.IsUndone))
 		}

@@ -101,7 +101,7 @@ func TestAKeyStopsTheCountdown(t *testing.T) {
 				t.Errorf("it is not locked: %v", err)
 			}
 		},
-		"control": func(t *testing.T, r *sealedRig) { must(t, r.ReleasePen(t.Context(), take(t, r))) },
+		"control": func(t *testing.T, r *sealedRig) { must(t, r.ReleaseControl(t.Context(), take(t, r))) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, d := bakedRig(t)
@@ -129,7 +129,7 @@ func TestAKeyWhileTheAnswersAreTried(t *testing.T) {
 	r.open(t)
 	until(t, r, "the countdown", tells(counting))
 	r.w.onLook(func() {
-		if s, err := r.Snapshot(t.Context()); err == nil && s.Pen.Holder == media.BakedSource {
+		if s, err := r.Snapshot(t.Context()); err == nil && s.Control.Holder == media.BakedSource {
 			_ = r.Present(idle.At(t.Context(), "tty1"), "")
 		}
 	})
@@ -207,9 +207,9 @@ func TestAStickEndsTheCountdown(t *testing.T) {
 		d := envelope.New("SN1")
 		r.plug(t, "sdb", d)
 		until(t, r, "the stick", noticed("FACTORY (in the node) starts nothing"))
-		pen := take(t, r)
-		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: "medium.volume", Value: d.ID}))
-		must(t, r.ReleasePen(t.Context(), pen))
+		token := take(t, r)
+		must(t, r.Do(t.Context(), token, session.Action{Verb: session.Act, Path: "medium.volume", Value: d.ID}))
+		must(t, r.ReleaseControl(t.Context(), token))
 		stick.Pull(t, r.host.Root(), "sdb")
 		until(t, r, "why not", noticed("a person took the answers of a medium"))
 		r.quiet(t)
@@ -275,10 +275,10 @@ func TestABakedSiteConfigWaits(t *testing.T) {
 		r, _ := bakedRig(t)
 		must(t, r.host.Remove(layout.Armed)) // nothing counts before control is taken
 		r.open(t)
-		pen := take(t, r)
+		token := take(t, r)
 		r.host.File(layout.Armed, "")
 		until(t, r, "who has control", noticed("tty1 has control"))
-		must(t, r.ReleasePen(t.Context(), pen))
+		must(t, r.ReleaseControl(t.Context(), token))
 		until(t, r, "the countdown", tells(counting))
 	})
 	for name, test := range map[string]struct {

@@ -38,15 +38,15 @@ func fileField(c *core, path string) (steps.Field, bool) {
 
 // offerFiles lists the files on media, or gives a field what is in one of them. Other than what was typed, a value that its check refuses
 // is not kept: a wrong file may hold anything, and what is in a field is shown.
-func offerFiles(ctx context.Context, e *Engine, pen string, f steps.Field, a session.Action) error {
+func offerFiles(ctx context.Context, e *Engine, token string, f steps.Field, a session.Action) error {
 	if a.Volume == "" {
-		return listFiles(ctx, e, pen, f)
+		return listFiles(ctx, e, token, f)
 	}
 	value, volume, err := fileOf(ctx, e, f, a)
 	if err != nil {
 		return err
 	}
-	return answering(ctx, e, pen, session.Act, func(d *draft) error {
+	return answering(ctx, e, token, session.Act, func(d *draft) error {
 		if err := d.setFrom(f.Path, value, chosen.From(volume, a.Value)); err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func offerFiles(ctx context.Context, e *Engine, pen string, f steps.Field, a ses
 }
 
 // listFiles shows a person the files on media. It changes no answer, so that what was found for the answers stays.
-func listFiles(ctx context.Context, e *Engine, pen string, f steps.Field) error {
+func listFiles(ctx context.Context, e *Engine, token string, f steps.Field) error {
 	found, err := volumes(ctx, e)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func listFiles(ctx context.Context, e *Engine, pen string, f steps.Field) error 
 			found[i].Files = append(foldersOf(found[i]), found[i].Files...)
 		}
 	}
-	return collecting(ctx, e, pen, session.Act, func(c *core) error {
+	return collecting(ctx, e, token, session.Act, func(c *core) error {
 		c.draft.volumes = found
 		c.recorder.changed()
 		return nil

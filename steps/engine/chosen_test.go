@@ -90,8 +90,8 @@ func TestAFileFromAStick(t *testing.T) {
 	secret := `{"auths":{"r.example":{"auth":"c2VjcmV0OnNlY3JldA=="}}}`
 	stick.Plug(t, r.host.Root(), "sdb", stick.Files(t, "TOUCHDOWN", volume.File{Name: "ca.pem", Data: ca}, volume.File{Name: "Pull Secret.json", Data: []byte(secret)}))
 	stick.Plug(t, r.host.Root(), "sdc", make([]byte, 1<<20))
-	pen := r.openAdvanced(t)
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: bundlePath}))
+	token := r.openAdvanced(t)
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Act, Path: bundlePath}))
 	s, err := r.Snapshot(t.Context())
 	must(t, err)
 	if len(s.Volumes) != 2 || s.Volumes[0].Name != "TOUCHDOWN (sdb)" || !slices.Equal(s.Volumes[0].Files, []chosen.File{{Path: "ca.pem", Bytes: int64(len(ca))}, {Path: "Pull Secret.json", Bytes: int64(len(secret))}}) {
@@ -101,20 +101,20 @@ func TestAFileFromAStick(t *testing.T) {
 		t.Errorf("a volume that is not read: %+v", s.Volumes[1])
 	}
 	id := s.Volumes[0].ID
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: bundlePath, Volume: id, Value: "ca.pem"}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Act, Path: bundlePath, Volume: id, Value: "ca.pem"}))
 	if f := r.field(t, bundlePath); f.Value != string(ca) || f.Source != chosen.From("TOUCHDOWN", "ca.pem") || f.Problem.String() != "" {
 		t.Errorf("%+v", f)
 	}
 	if s, err = r.Snapshot(t.Context()); err != nil || len(s.Volumes) > 0 {
 		t.Errorf("the list is still there: %v, %v", s.Volumes, err)
 	}
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: bundlePath}))
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: "spec.pullSecret", Volume: id, Value: "Pull Secret.json"}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Act, Path: bundlePath}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Act, Path: "spec.pullSecret", Volume: id, Value: "Pull Secret.json"}))
 	if f := r.field(t, "spec.pullSecret"); !f.SecretSet || f.Value != "" || f.Source != chosen.From("TOUCHDOWN", "Pull Secret.json") {
 		t.Errorf("%+v", f)
 	}
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Inspect}))
-	must(t, (&lander{Engine: r.Engine}).reviewFor(t.Context(), pen))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Inspect}))
+	must(t, (&lander{Engine: r.Engine}).reviewFor(t.Context(), token))
 	s, err = r.Snapshot(t.Context())
 	must(t, err)
 	for _, want := range []string{"Trusted CAs of the site: from ca.pem on stick TOUCHDOWN", "Pull secret: from Pull Secret.json on stick TOUCHDOWN"} {
@@ -149,8 +149,8 @@ func TestAWrongFileFromAStick(t *testing.T) {
 		volume.File{Name: "ca.pem", Data: ca}, volume.File{Name: "both.pem", Data: append(slices.Clone(ca), key...)}, volume.File{Name: "large.pem", Data: large},
 		volume.File{Name: "program", Data: []byte("\x7fELF\x02\x01\x01\x00\xff\xfe")}, volume.File{Name: "words.txt", Data: []byte("hunter2 is not a certificate\n")},
 		volume.File{Name: "empty.pem"}))
-	pen := r.openAdvanced(t)
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: bundlePath}))
+	token := r.openAdvanced(t)
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Act, Path: bundlePath}))
 	s, err := r.Snapshot(t.Context())
 	must(t, err)
 	id := s.Volumes[0].ID
@@ -158,7 +158,7 @@ func TestAWrongFileFromAStick(t *testing.T) {
 		"both.pem": "MED-VAL: The file both.pem is not taken: it holds a private key.", "large.pem": "it is 552960 bytes long, more than the 262144",
 		"program": "MED-VAL: The file program is not taken: it ", "words.txt": "it holds no certificate", "empty.pem": "MED-MPTY",
 	} {
-		err := r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: bundlePath, Volume: id, Value: file})
+		err := r.Do(t.Context(), token, session.Action{Verb: session.Act, Path: bundlePath, Volume: id, Value: file})
 		if p := problem.From(err); !strings.Contains(p.Error(), want) || p.Fix.String() == "" || strings.Contains(p.Error()+p.Fix.String(), "hunter2") {
 			t.Errorf("%s: %v", file, err)
 		}
@@ -173,12 +173,12 @@ func TestAWrongFileFromAStick(t *testing.T) {
 		"a field that no page asks for": {Path: "apiVersion", Volume: id, Value: "ca.pem"},
 	} {
 		a.Verb = session.Act
-		if err := r.Do(t.Context(), pen, a); err == nil || !strings.Contains(err.Error(), session.ErrNotFound.Error()) {
+		if err := r.Do(t.Context(), token, a); err == nil || !strings.Contains(err.Error(), session.ErrNotFound.Error()) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	stick.Pull(t, r.host.Root(), "sdb")
-	if err := r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: bundlePath, Volume: id, Value: "ca.pem"}); problem.From(err).Code != "MED-AWAY" {
+	if err := r.Do(t.Context(), token, session.Action{Verb: session.Act, Path: bundlePath, Volume: id, Value: "ca.pem"}); problem.From(err).Code != "MED-AWAY" {
 		t.Errorf("a stick that was pulled out: %v", err)
 	}
 	r.tellsNo(t, "hunter2")
@@ -190,11 +190,11 @@ func TestAMediumLeavesAFilesValue(t *testing.T) {
 	r := newSealedRig(t)
 	ca, _ := authority(t)
 	stick.Plug(t, r.host.Root(), "sdb", stick.Files(t, "TOUCHDOWN", volume.File{Name: "ca.pem", Data: ca}))
-	pen := r.openAdvanced(t)
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: bundlePath}))
+	token := r.openAdvanced(t)
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Act, Path: bundlePath}))
 	s, err := r.Snapshot(t.Context())
 	must(t, err)
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: bundlePath, Volume: s.Volumes[0].ID, Value: "ca.pem"}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Act, Path: bundlePath, Volume: s.Volumes[0].ID, Value: "ca.pem"}))
 	r.mu.Lock()
 	begun := r.core.draft.begun()
 	err = r.core.draft.fill(map[string]string{bundlePath: "", "spec.baseDomain": "stick.example"}, &media.Taken{Source: "stick SITECONFIG", Use: func() error { return nil }})
@@ -205,11 +205,11 @@ func TestAMediumLeavesAFilesValue(t *testing.T) {
 	if f := r.field(t, bundlePath); f.Value != string(ca) || f.Source != chosen.From("TOUCHDOWN", "ca.pem") {
 		t.Errorf("%+v", f)
 	}
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: bundlePath}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Act, Path: bundlePath}))
 	if s, err = r.Snapshot(t.Context()); err != nil || len(s.Volumes) != 1 {
 		t.Errorf("the list of files: %v, %v", s.Volumes, err)
 	}
-	must(t, r.ReleasePen(t.Context(), pen))
+	must(t, r.ReleaseControl(t.Context(), token))
 	if s, err = r.Snapshot(t.Context()); err != nil || len(s.Volumes) > 0 {
 		t.Errorf("the list of files outlives control: %v, %v", s.Volumes, err)
 	}
@@ -231,10 +231,10 @@ func TestTheListOfFilesIsBounded(t *testing.T) {
 func TestTheListOfFilesChangesNothing(t *testing.T) {
 	r := newSealedRig(t)
 	stick.Plug(t, r.host.Root(), "sdb", stick.Files(t, "TOUCHDOWN", volume.File{Name: "private-000.txt", Data: []byte("x")}))
-	pen := r.openAdvanced(t)
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Inspect}))
-	must(t, (&lander{Engine: r.Engine}).reviewFor(t.Context(), pen))
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: bundlePath}))
+	token := r.openAdvanced(t)
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Inspect}))
+	must(t, (&lander{Engine: r.Engine}).reviewFor(t.Context(), token))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Act, Path: bundlePath}))
 	s, err := r.Snapshot(t.Context())
 	must(t, err)
 	if len(s.Volumes) != 1 || len(s.Volumes[0].Files) != 1 {
@@ -265,10 +265,10 @@ func TestAFolderFromAStick(t *testing.T) {
 	image, err := io.ReadAll(unpacked)
 	must(t, err)
 	stick.Plug(t, r.host.Root(), "sdb", image)
-	pen := r.openAdvanced(t)
+	token := r.openAdvanced(t)
 	const path = "spec.manifests"
 	folders := func(path string) (some []string, id string) {
-		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: path}))
+		must(t, r.Do(t.Context(), token, session.Action{Verb: session.Act, Path: path}))
 		s, err := r.Snapshot(t.Context())
 		must(t, err)
 		for _, f := range s.Volumes[0].Files {
@@ -285,16 +285,16 @@ func TestAFolderFromAStick(t *testing.T) {
 	if !slices.Equal(some, []string{"hub/", "twice/"}) {
 		t.Fatalf("%q", some)
 	}
-	err = r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: path, Volume: id, Value: "twice/"})
+	err = r.Do(t.Context(), token, session.Action{Verb: session.Act, Path: path, Volume: id, Value: "twice/"})
 	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != "MED-VAL" || !strings.Contains(p.Summary.String(), `the file "twice/b.yaml" has Namespace a twice, in its line 1`) {
 		t.Errorf("twice: %v", err)
 	}
 	for _, no := range []string{"hub", "other/", "/", "hub/../hub/"} {
-		if err := r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: path, Volume: id, Value: no}); !errors.Is(err, session.ErrNotFound) {
+		if err := r.Do(t.Context(), token, session.Action{Verb: session.Act, Path: path, Volume: id, Value: no}); !errors.Is(err, session.ErrNotFound) {
 			t.Errorf("%s: %v", no, err)
 		}
 	}
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: path, Volume: id, Value: "hub/"}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Act, Path: path, Volume: id, Value: "hub/"}))
 	if f := r.field(t, path); !f.SecretSet || f.Source != chosen.From("TOUCHDOWN", "hub/") {
 		t.Errorf("%+v", f)
 	}

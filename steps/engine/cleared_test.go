@@ -67,10 +67,10 @@ func certChecks(t *testing.T, s session.Session) map[string]check.Check {
 }
 
 // certify gives the certificate's field a value and has the machine looked at.
-func certify(t *testing.T, s session.Session, pen, value string) map[string]check.Check {
+func certify(t *testing.T, s session.Session, token, value string) map[string]check.Check {
 	t.Helper()
-	must(t, s.Set(t.Context(), pen, certPath, value))
-	must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Inspect}))
+	must(t, s.Set(t.Context(), token, certPath, value))
+	must(t, s.Do(t.Context(), token, session.Action{Verb: session.Inspect}))
 	return certChecks(t, s)
 }
 
@@ -78,26 +78,26 @@ func certify(t *testing.T, s session.Session, pen, value string) map[string]chec
 // work from starting, and whoever follows the events alone knows as much.
 func TestCheckGoesWithItsCause(t *testing.T) {
 	eachIn(t, withCertificate, func(t *testing.T, r *rig, s session.Session) {
-		pen := take(t, s)
-		r.fill(t, s, pen)
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
-		if c := certify(t, s, pen, "nonsense")["apps-cert"]; c.Status != check.Fail {
+		token := take(t, s)
+		r.fill(t, s, token)
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.Edit}))
+		if c := certify(t, s, token, "nonsense")["apps-cert"]; c.Status != check.Fail {
 			t.Fatalf("nonsense: %+v", c)
 		}
-		if p := reviewed(t, s, pen).Review.Problems; !slices.Contains(message.English(p), "Apps certificate: no certificate. Give another one.") {
+		if p := reviewed(t, s, token).Review.Problems; !slices.Contains(message.English(p), "Apps certificate: no certificate. Give another one.") {
 			t.Fatalf("problems with nonsense: %q", p)
 		}
-		if c, there := certify(t, s, pen, "")["apps-cert"]; there {
+		if c, there := certify(t, s, token, "")["apps-cert"]; there {
 			t.Errorf("without a certificate: %+v", c)
 		}
-		snapshot := reviewed(t, s, pen)
+		snapshot := reviewed(t, s, token)
 		if p := snapshot.Review.Problems; len(p) > 0 {
 			t.Fatalf("problems without a certificate: %q", p)
 		}
 		if told := toldChecks(t, s, snapshot.Seq); told["certificate"]["apps-cert"] || !told["names"]["cable"] {
 			t.Errorf("the events leave %v", told)
 		}
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: snapshot.Review.Fingerprint}))
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.Start, Fingerprint: snapshot.Review.Fingerprint}))
 		until(t, s, "the end", inState(view.IsDone))
 	})
 }
@@ -134,32 +134,32 @@ func toldChecks(t *testing.T, s session.Session, upTo uint64) map[string]map[str
 // a restart too, until it has passed once.
 func TestWaiverOutlivesItsCheck(t *testing.T) {
 	r := newRig(t, withCertificate())
-	pen := take(t, r)
+	token := take(t, r)
 	reopen := func() {
 		t.Helper()
 		must(t, r.Close())
 		r.open(t)
-		pen = take(t, r)
+		token = take(t, r)
 		until(t, r, "the form", inState(view.Collecting))
 	}
 	until(t, r, "the form", inState(view.Collecting))
-	certify(t, r, pen, "nonsense")
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Waive, Step: "certificate", Check: "apps-cert", By: "Kim", Reason: "it comes tomorrow"}))
-	if c, there := certify(t, r, pen, "")["apps-cert"]; there {
+	certify(t, r, token, "nonsense")
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Waive, Step: "certificate", Check: "apps-cert", By: "Kim", Reason: "it comes tomorrow"}))
+	if c, there := certify(t, r, token, "")["apps-cert"]; there {
 		t.Errorf("without a certificate: %+v", c)
 	}
 	if i := slices.IndexFunc(journalOf(t, r), func(e event.Event) bool { return e.Kind == event.Cleared }); i < 0 {
 		t.Error("the journal has the waived check and not its end")
 	}
 	reopen()
-	if c := certify(t, r, pen, "nonsense")["apps-cert"]; c.Status != check.Waived || c.Waiver == nil || c.Waiver.By != "Kim" {
+	if c := certify(t, r, token, "nonsense")["apps-cert"]; c.Status != check.Waived || c.Waiver == nil || c.Waiver.By != "Kim" {
 		t.Errorf("nonsense again: %+v", c)
 	}
-	if c := certify(t, r, pen, "good")["apps-cert"]; c.Status != check.Pass {
+	if c := certify(t, r, token, "good")["apps-cert"]; c.Status != check.Pass {
 		t.Errorf("a good one: %+v", c)
 	}
 	reopen()
-	if c := certify(t, r, pen, "nonsense")["apps-cert"]; c.Status != check.Fail {
+	if c := certify(t, r, token, "nonsense")["apps-cert"]; c.Status != check.Fail {
 		t.Errorf("nonsense after a good one: %+v", c)
 	}
 }
@@ -198,7 +198,7 @@ func TestLookThatBrokeOffClearsNothing(t *testing.T) {
 	w := newWorld()
 	w.more = []steps.Stage{{ID: "port", Steps: []steps.Step{port{w}}}}
 	r := newRig(t, w)
-	pen := take(t, r)
+	token := take(t, r)
 	checks := func() string {
 		s, err := r.Snapshot(t.Context())
 		must(t, err)
@@ -211,7 +211,7 @@ func TestLookThatBrokeOffClearsNothing(t *testing.T) {
 	inspect := func(state, want string) {
 		t.Helper()
 		w.set("port", state)
-		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Inspect}))
+		must(t, r.Do(t.Context(), token, session.Action{Verb: session.Inspect}))
 		if got := checks(); got != want {
 			t.Errorf("%s: %q, not %q", state, got, want)
 		}
@@ -222,10 +222,10 @@ func TestLookThatBrokeOffClearsNothing(t *testing.T) {
 	inspect("down", "link fail")
 	w.set("port", "hangs")
 	ended := make(chan error, 1)
-	go func() { ended <- r.Do(t.Context(), pen, session.Action{Verb: session.Inspect}) }()
+	go func() { ended <- r.Do(t.Context(), token, session.Action{Verb: session.Inspect}) }()
 	until(t, r, "the look", func(s *view.Snapshot) bool { return s.Stages[2].Steps[0].Inspecting })
 	w.set("port", "down")
-	must(t, r.Load(t.Context(), pen, map[string]string{"spec.clusterName": "shop"}, "file x.yaml"))
+	must(t, r.Load(t.Context(), token, map[string]string{"spec.clusterName": "shop"}, "file x.yaml"))
 	must(t, <-ended)
 	events, _ := r.hub.after(0)
 	if slices.ContainsFunc(events, func(e event.Event) bool { return e.Kind == event.Cleared && e.Check.ID == "link" }) {
@@ -238,10 +238,10 @@ func TestLookThatBrokeOffClearsNothing(t *testing.T) {
 // TestLookAtOtherAnswersThatFailed: what was seen of earlier answers goes even when the later ones cannot be checked.
 func TestLookAtOtherAnswersThatFailed(t *testing.T) {
 	r := newRig(t, withCertificate())
-	pen := take(t, r)
+	token := take(t, r)
 	until(t, r, "the form", inState(view.Collecting))
-	certify(t, r, pen, "nonsense")
-	checks := certify(t, r, pen, "unreadable")
+	certify(t, r, token, "nonsense")
+	checks := certify(t, r, token, "unreadable")
 	if _, there := checks["apps-cert"]; there || checks["certificate-inspect"].Status != check.Warn {
 		t.Errorf("%+v", checks)
 	}

@@ -13,16 +13,16 @@ import (
 	"touchdown/steps/view"
 )
 
-// penGrace is how long a console that went away keeps the pen, so that a line that drops for a moment does
+// controlGrace is how long a console that went away keeps control, so that a line that drops for a moment does
 // not hand it to someone else.
-const penGrace = 5 * time.Second
+const controlGrace = 5 * time.Second
 
-// control tells which console may write: the holder of the pen, one at most. It counts the consoles that watch, too.
+// control tells which console may write: the holder of control, one at most. It counts the consoles that watch, too.
 type control struct {
 	now  func() time.Time
-	lost func() // called whenever a console loses the pen
+	lost func() // called whenever a console loses control
 
-	token    string // "" when nobody holds the pen
+	token    string // "" when nobody holds control
 	holder   string
 	since    time.Time
 	attached int       // event streams that name the token
@@ -31,13 +31,13 @@ type control struct {
 	watching int // event streams of all consoles
 }
 
-// free reports whether nobody holds the pen, or whoever did went away. A holder that never opened a stream,
+// free reports whether nobody holds control, or whoever did went away. A holder that never opened a stream,
 // such as a single request by curl, keeps it for the grace too.
 func (c *control) free() bool {
-	return c.token == "" || (c.attached == 0 && c.now().Sub(c.left) > penGrace)
+	return c.token == "" || (c.attached == 0 && c.now().Sub(c.left) > controlGrace)
 }
 
-// take gives the pen to a console.
+// take gives control to a console.
 func (c *control) take(console string, force bool) (token string, err error) {
 	console = strings.TrimSpace(console)
 	if console == "" || len(console) > 64 {
@@ -45,7 +45,7 @@ func (c *control) take(console string, force bool) (token string, err error) {
 	}
 	// The same console again is one that came back after a crash or a dropped line.
 	if !force && console != c.holder && !c.free() {
-		return "", fmt.Errorf("%w: %s, since %s", session.ErrPenHeld, c.holder, c.since.Format(time.TimeOnly))
+		return "", fmt.Errorf("%w: %s, since %s", session.ErrControlHeld, c.holder, c.since.Format(time.TimeOnly))
 	}
 	random := make([]byte, 16)
 	rand.Read(random)
@@ -54,16 +54,16 @@ func (c *control) take(console string, force bool) (token string, err error) {
 	return c.token, nil
 }
 
-// drop leaves the pen to whoever takes it.
+// drop leaves control to whoever takes it.
 func (c *control) drop() {
 	c.lost()
 	c.token, c.holder, c.since, c.attached, c.left = "", "", time.Time{}, 0, time.Time{}
 }
 
-// check fails unless token is the pen.
+// check fails unless token is the one that its holder was given.
 func (c *control) check(token string) error {
 	if token == "" || token != c.token {
-		return session.ErrNoPen
+		return session.ErrNoControl
 	}
 	if c.attached == 0 {
 		c.left = c.now()
@@ -71,7 +71,7 @@ func (c *control) check(token string) error {
 	return nil
 }
 
-// attach counts a stream in or out, and tells whether the holder of the pen has none left.
+// attach counts a stream in or out, and tells whether the holder of control has none left.
 func (c *control) attach(token string, n int) (left bool) {
 	c.watching += n
 	if token == "" || token != c.token {
@@ -82,7 +82,7 @@ func (c *control) attach(token string, n int) (left bool) {
 	return c.attached == 0
 }
 
-// gone takes the pen from a holder that did not come back, and tells whether it did.
+// gone takes control from a holder that did not come back, and tells whether it did.
 func (c *control) gone(token string) bool {
 	if c.token != token || !c.free() {
 		return false
@@ -92,24 +92,24 @@ func (c *control) gone(token string) bool {
 }
 
 // view says who may write.
-func (c *control) view() view.Pen {
+func (c *control) view() view.Control {
 	if c.free() {
-		return view.Pen{}
+		return view.Control{}
 	}
-	return view.Pen{Holder: c.holder, Since: c.since}
+	return view.Control{Holder: c.holder, Since: c.since}
 }
 
-// TakePen implements Session.
-func (e *Engine) TakePen(ctx context.Context, console string, force bool) (string, error) {
+// TakeControl implements Session.
+func (e *Engine) TakeControl(ctx context.Context, console string, force bool) (string, error) {
 	someoneIsHere(e)
 	if err := e.idle.May(ctx); err != nil {
 		return "", err
 	}
-	return e.takePen(console, force)
+	return e.takeControl(console, force)
 }
 
-// takePen is TakePen for the engine itself, too.
-func (e *Engine) takePen(console string, force bool) (string, error) {
+// takeControl is TakeControl for the engine itself, too.
+func (e *Engine) takeControl(console string, force bool) (string, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	token, err := e.core.control.take(console, force)
@@ -119,8 +119,8 @@ func (e *Engine) takePen(console string, force bool) (string, error) {
 	return token, err
 }
 
-// ReleasePen implements Session.
-func (e *Engine) ReleasePen(_ context.Context, token string) error {
+// ReleaseControl implements Session.
+func (e *Engine) ReleaseControl(_ context.Context, token string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if err := e.core.control.check(token); err != nil {
@@ -159,7 +159,7 @@ func (e *Engine) attach(token string, n int) {
 		e.core.inspector.again()
 	}
 	if left {
-		time.AfterFunc(penGrace+time.Millisecond, func() { // who held the pen may not have come back: the others are told
+		time.AfterFunc(controlGrace+time.Millisecond, func() { // who held control may not have come back: the others are told
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			if e.core.control.gone(token) {

@@ -109,9 +109,9 @@ func (c *core) state() view.State {
 	return view.Collecting
 }
 
-// may tells whether the holder of the pen may do verb now.
-func (c *core) may(pen string, verb session.Verb, states []view.State) error {
-	if err := c.control.check(pen); err != nil {
+// may tells whether the holder of control may do verb now.
+func (c *core) may(token string, verb session.Verb, states []view.State) error {
+	if err := c.control.check(token); err != nil {
 		return err
 	}
 	if state := c.state(); !slices.Contains(states, state) {

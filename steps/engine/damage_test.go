@@ -60,28 +60,28 @@ func lives(t *testing.T) (all []image) {
 		var err error
 		r.Engine, err = Open(o)
 		must(t, err)
-		pen := take(t, r)
+		token := take(t, r)
 		if life == "failed" {
 			r.w.setFail("light", broken())
 		}
-		must(t, r.Set(t.Context(), pen, "spec.pullSecret", registryPull))
-		review := r.fill(t, r, pen).Review
+		must(t, r.Set(t.Context(), token, "spec.pullSecret", registryPull))
+		review := r.fill(t, r, token).Review
 		r.mu.Lock()
 		shoot("reviewed")
 		r.mu.Unlock()
-		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: review.Fingerprint}))
+		must(t, r.Do(t.Context(), token, session.Action{Verb: session.Start, Fingerprint: review.Fingerprint}))
 		until(t, r, "the question", inState(view.InQuestion))
-		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Reply, Question: "sure", Value: "yes"}))
+		must(t, r.Do(t.Context(), token, session.Action{Verb: session.Reply, Question: "sure", Value: "yes"}))
 		switch life {
 		case "failed":
 			until(t, r, "the failure", inState(view.HasFailed))
 		case "undone":
 			until(t, r, "the end", inState(view.IsDone))
-			must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+			must(t, r.Do(t.Context(), token, session.Action{Verb: session.Undo}))
 			until(t, r, "everything back", inState(view.IsUndone))
 		default:
 			until(t, r, "the end", inState(view.IsDone))
-			must(t, r.Do(t.Context(), pen, session.Action{Verb: session.HandOver}))
+			must(t, r.Do(t.Context(), token, session.Action{Verb: session.HandOver}))
 		}
 		must(t, r.Close())
 	}

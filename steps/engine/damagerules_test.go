@@ -112,9 +112,9 @@ func (d *damaged) goOn() {
 	r.Engine = d.open()
 	defer func() { must(d.t, r.Close()) }()
 	s := waitStarted(d.t, r.Engine)
-	pen := take(d.t, r)
+	token := take(d.t, r)
 	if s.Locked {
-		must(d.t, r.Do(d.t.Context(), pen, session.Action{Verb: session.Unlock, Value: s.Hostname}))
+		must(d.t, r.Do(d.t.Context(), token, session.Action{Verb: session.Unlock, Value: s.Hostname}))
 	}
 	if underWay(s.State) {
 		s = until(d.t, r, "the end", func(s *view.Snapshot) bool { return ended(s.State) || s.State == view.HasFailed })
@@ -124,9 +124,9 @@ func (d *damaged) goOn() {
 		way = session.Edit
 	}
 	if s.State != view.Collecting && s.State != view.Reviewed && s.State != view.Inspecting {
-		err := r.Do(d.t.Context(), pen, session.Action{Verb: way})
+		err := r.Do(d.t.Context(), token, session.Action{Verb: way})
 		if way == session.Retry && errors.Is(err, session.ErrState) { // the answers that were accepted are not known
-			way, err = session.Edit, r.Do(d.t.Context(), pen, session.Action{Verb: session.Edit})
+			way, err = session.Edit, r.Do(d.t.Context(), token, session.Action{Verb: session.Edit})
 		}
 		must(d.t, err)
 	} else {
@@ -141,9 +141,9 @@ func (d *damaged) goOn() {
 	}
 	if way == session.Edit {
 		if d.is("secrets") { // what lies there now may be anything
-			must(d.t, r.Set(d.t.Context(), pen, "spec.pullSecret", registryPull))
+			must(d.t, r.Set(d.t.Context(), token, "spec.pullSecret", registryPull))
 		}
-		r.start(d.t, r, pen, true)
+		r.start(d.t, r, token, true)
 	}
 	s = until(d.t, r, "the end", func(s *view.Snapshot) bool {
 		return s.State == view.IsDone || s.State == view.IsUndone || s.State == view.HasFailed

@@ -270,36 +270,36 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// take takes the pen.
+// take takes control.
 func take(t *testing.T, s session.Session) string {
 	t.Helper()
-	pen, err := s.TakePen(t.Context(), "tty1", false)
+	token, err := s.TakeControl(t.Context(), "tty1", false)
 	must(t, err)
-	return pen
+	return token
 }
 
 // fill types the answers, plugs the cable in and asks for the review.
-func (r *rig) fill(t *testing.T, s session.Session, pen string) *view.Snapshot {
+func (r *rig) fill(t *testing.T, s session.Session, token string) *view.Snapshot {
 	t.Helper()
 	r.w.mu.Lock()
 	r.w.cable = true
 	r.w.mu.Unlock()
 	until(t, s, "the form", func(s *view.Snapshot) bool { return s.State == view.Collecting || s.State == view.Reviewed })
-	must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Inspect}))
+	must(t, s.Do(t.Context(), token, session.Action{Verb: session.Inspect}))
 	until(t, s, "the cable", func(s *view.Snapshot) bool {
 		return len(s.Stages[0].Steps[0].Checks) > 0 && s.Stages[0].Steps[0].Checks[0].Status == check.Pass
 	})
-	must(t, s.Set(t.Context(), pen, "spec.clusterName", "shop"))
-	must(t, s.Set(t.Context(), pen, "spec.baseDomain", "example.com"))
-	return reviewed(t, s, pen)
+	must(t, s.Set(t.Context(), token, "spec.clusterName", "shop"))
+	must(t, s.Set(t.Context(), token, "spec.baseDomain", "example.com"))
+	return reviewed(t, s, token)
 }
 
 // reviewed asks for the review, again where a look at the machine found another answer meanwhile.
-func reviewed(t *testing.T, s session.Session, pen string) *view.Snapshot {
+func reviewed(t *testing.T, s session.Session, token string) *view.Snapshot {
 	t.Helper()
 	err := session.ErrState
 	for deadline := time.Now().Add(wait.Timeout(10 * time.Second)); errors.Is(err, session.ErrState) && time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
-		if err = s.Do(t.Context(), pen, session.Action{Verb: session.Review}); err != nil {
+		if err = s.Do(t.Context(), token, session.Action{Verb: session.Review}); err != nil {
 			continue
 		}
 		snapshot, failed := s.Snapshot(t.Context())
@@ -314,10 +314,10 @@ func reviewed(t *testing.T, s session.Session, pen string) *view.Snapshot {
 }
 
 // start fills and starts.
-func (r *rig) start(t *testing.T, s session.Session, pen string, unattended bool) {
+func (r *rig) start(t *testing.T, s session.Session, token string, unattended bool) {
 	t.Helper()
-	snapshot := r.fill(t, s, pen)
-	must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: snapshot.Review.Fingerprint, Unattended: unattended}))
+	snapshot := r.fill(t, s, token)
+	must(t, s.Do(t.Context(), token, session.Action{Verb: session.Start, Fingerprint: snapshot.Review.Fingerprint, Unattended: unattended}))
 }
 
 // broken is a failure with a code.

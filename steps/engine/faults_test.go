@@ -79,9 +79,9 @@ func (f *faulty) at(kind event.Kind, step string, do func()) {
 	}
 }
 
-func (f *faulty) fill(t *testing.T, pen string) *view.Snapshot {
+func (f *faulty) fill(t *testing.T, token string) *view.Snapshot {
 	t.Helper()
-	return f.rig.fill(t, f.Engine, pen)
+	return f.rig.fill(t, f.Engine, token)
 }
 
 func (f *faulty) setFull(full bool) {

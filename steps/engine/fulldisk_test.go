@@ -53,10 +53,10 @@ func (f *faulty) makeRoom() {
 func TestDiskFullAtEachRecord(t *testing.T) {
 	for n := 0; ; n++ {
 		f := newFaulty(t, nil)
-		pen := take(t, f)
-		review := f.fill(t, pen).Review
+		token := take(t, f)
+		review := f.fill(t, token).Review
 		f.fillAfter(n)
-		err := f.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: review.Fingerprint})
+		err := f.Do(t.Context(), token, session.Action{Verb: session.Start, Fingerprint: review.Fingerprint})
 		if n == 0 {
 			if problem.From(err).Code != "DSK-FULL" {
 				t.Errorf("started without a record of it: %v", err)
@@ -80,7 +80,7 @@ func TestDiskFullAtEachRecord(t *testing.T) {
 			return
 		}
 		f.makeRoom()
-		must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+		must(t, f.Do(t.Context(), token, session.Action{Verb: session.Retry}))
 		until(t, f, "the end", inState(view.IsDone))
 		f.reopen(t)
 		s := until(t, f, "the end, read again", inState(view.IsDone))
@@ -96,11 +96,11 @@ func TestDiskFullAtEachRecord(t *testing.T) {
 func TestDiskFullAtEachRecordOfAnUndo(t *testing.T) {
 	for n := 0; ; n++ {
 		f := newFaulty(t, nil)
-		pen := take(t, f)
-		f.start(t, f, pen, false)
+		token := take(t, f)
+		f.start(t, f, token, false)
 		until(t, f, "the end", inState(view.IsDone))
 		f.fillAfter(n)
-		err := f.Do(t.Context(), pen, session.Action{Verb: session.Undo})
+		err := f.Do(t.Context(), token, session.Action{Verb: session.Undo})
 		if n == 0 {
 			if problem.From(err).Code != "DSK-FULL" {
 				t.Errorf("an undo without a record of it: %v", err)
@@ -120,7 +120,7 @@ func TestDiskFullAtEachRecordOfAnUndo(t *testing.T) {
 			machineIs(t, f.rig, "shop.example.com", "on", "on")
 		}
 		f.makeRoom()
-		must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+		must(t, f.Do(t.Context(), token, session.Action{Verb: session.Retry}))
 		until(t, f, "everything back", inState(view.IsUndone))
 		f.reopen(t)
 		until(t, f, "everything back, read again", inState(view.IsUndone))
@@ -133,18 +133,18 @@ func TestDiskFullAtEachRecordOfAnUndo(t *testing.T) {
 // and that the disk is full.
 func TestNoRollbackWithoutARecord(t *testing.T) {
 	f := newFaulty(t, nil)
-	pen := take(t, f)
-	must(t, f.Set(t.Context(), pen, "spec.policy.rollbackOnFailure", "true"))
+	token := take(t, f)
+	must(t, f.Set(t.Context(), token, "spec.policy.rollbackOnFailure", "true"))
 	f.w.setFail("light", broken())
 	f.at(event.Started, "light", func() { f.full = true })
-	f.start(t, f, pen, true)
+	f.start(t, f, token, true)
 	s := until(t, f, "the failure", inState(view.HasFailed))
 	if s.Problem.Code != "BRKN" || len(s.Notices) != 1 {
 		t.Errorf("problem %+v, notices %q", s.Problem, s.Notices)
 	}
 	machineIs(t, f.rig, "shop.example.com", "off", "off")
 	f.makeRoom()
-	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	must(t, f.Do(t.Context(), token, session.Action{Verb: session.Undo}))
 	until(t, f, "everything back", inState(view.IsUndone))
 	machineIs(t, f.rig, "factory", "off", "off")
 }
@@ -152,14 +152,14 @@ func TestNoRollbackWithoutARecord(t *testing.T) {
 // TestAStopThatCannotBeWrittenDown is told as what it is, and the next engine continues: the stop was never recorded.
 func TestAStopThatCannotBeWrittenDown(t *testing.T) {
 	f := newFaulty(t, nil)
-	pen := take(t, f)
+	token := take(t, f)
 	f.w.run["light"] = func(ctx context.Context, _ *backend.Node, _ steps.Report) error {
 		f.setFull(true)
-		must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Cancel}))
+		must(t, f.Do(t.Context(), token, session.Action{Verb: session.Cancel}))
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}
-	f.start(t, f, pen, false)
+	f.start(t, f, token, false)
 	if s := until(t, f, "the failure", inState(view.HasFailed)); s.Problem.Code != "DSK-FULL" || s.Current != "light" {
 		t.Errorf("problem %+v at %q", s.Problem, s.Current)
 	}
@@ -233,8 +233,8 @@ func TestQuestionThatCannotBeEncoded(t *testing.T) {
 				}
 				return fmt.Errorf("asking: %w", err)
 			}
-			pen := take(t, f)
-			f.start(t, f, pen, false)
+			token := take(t, f)
+			f.start(t, f, token, false)
 			s := until(t, f, "the failure", inState(view.HasFailed))
 			if s.Current != "light" || s.Problem.Detail.String() == "asking: it was answered" {
 				t.Errorf("problem %+v", s.Problem)

@@ -25,7 +25,7 @@ type giver interface {
 const handsOut session.Verb = "credentials"
 
 // Give implements Session.
-func (e *Engine) Give(ctx context.Context, pen string, ask handout.Ask) (*handout.LogIn, error) {
+func (e *Engine) Give(ctx context.Context, token string, ask handout.Ask) (*handout.LogIn, error) {
 	if err := e.idle.May(ctx); err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (e *Engine) Give(ctx context.Context, pen string, ask handout.Ask) (*handou
 	defer stop()
 	defer context.AfterFunc(e.closing, stop)()
 	e.mu.Lock()
-	step, err := giverOf(e.core, pen)
+	step, err := giverOf(e.core, token)
 	last := e.core.given
 	e.mu.Unlock()
 	if err != nil {
@@ -64,12 +64,12 @@ func (e *Engine) Give(ctx context.Context, pen string, ask handout.Ask) (*handou
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return gave(e.core, pen, step, *got)
+	return gave(e.core, token, step, *got)
 }
 
 // giverOf finds the step, for a console that may have what it makes. A node that landed for good has to be unlocked.
-func giverOf(c *core, pen string) (giver, error) {
-	if err := c.may(pen, handsOut, []view.State{view.IsDone}); err != nil {
+func giverOf(c *core, token string) (giver, error) {
+	if err := c.may(token, handsOut, []view.State{view.IsDone}); err != nil {
 		return nil, err
 	}
 	for _, stage := range c.draft.stages() {
@@ -103,9 +103,9 @@ func keepGiven(c *core, got handout.LogIn) {
 
 // gave keeps what was made for who asks again, and tells the consoles that it was asked for, not what it is. A console that lost
 // control meanwhile gets nothing.
-func gave(c *core, pen string, step steps.Step, got handout.LogIn) (*handout.LogIn, error) {
+func gave(c *core, token string, step steps.Step, got handout.LogIn) (*handout.LogIn, error) {
 	keepGiven(c, got)
-	if err := c.may(pen, handsOut, []view.State{view.IsDone}); err != nil {
+	if err := c.may(token, handsOut, []view.State{view.IsDone}); err != nil {
 		return nil, err
 	}
 	for _, what := range []struct {

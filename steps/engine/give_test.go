@@ -73,28 +73,28 @@ func landed(t *testing.T, test func(*testing.T, *rig, session.Session, string, *
 		w.more = []steps.Stage{{ID: "end", Title: message.T("End"), Steps: []steps.Step{g}}}
 		return w
 	}, func(t *testing.T, r *rig, s session.Session) {
-		pen := take(t, s)
-		snapshot := r.fill(t, s, pen)
-		if _, err := s.Give(t.Context(), pen, handout.Ask{Password: true}); !errors.Is(err, session.ErrState) {
+		token := take(t, s)
+		snapshot := r.fill(t, s, token)
+		if _, err := s.Give(t.Context(), token, handout.Ask{Password: true}); !errors.Is(err, session.ErrState) {
 			t.Errorf("before the work: %v", err)
 		}
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: snapshot.Review.Fingerprint}))
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.Start, Fingerprint: snapshot.Review.Fingerprint}))
 		until(t, s, "the end", inState(view.IsDone))
-		test(t, r, s, pen, g)
+		test(t, r, s, token, g)
 	})
 }
 
 // TestGivenToOneConsoleAlone: the login goes to the console that has control, and is found nowhere else: not in the state folder, the
 // journal, the events, the snapshot of another session, the log, the report, the answers or the support bundle.
 func TestGivenToOneConsoleAlone(t *testing.T) {
-	landed(t, func(t *testing.T, r *rig, s session.Session, pen string, g *gift) {
+	landed(t, func(t *testing.T, r *rig, s session.Session, token string, g *gift) {
 		must(t, os.WriteFile(filepath.Join(r.dir, "report.txt"), []byte("a report\n"), 0o600))
-		if _, err := s.Give(t.Context(), "", handout.Ask{Password: true}); !errors.Is(err, session.ErrNoPen) {
+		if _, err := s.Give(t.Context(), "", handout.Ask{Password: true}); !errors.Is(err, session.ErrNoControl) {
 			t.Errorf("without control: %v", err)
 		}
 		ask := handout.Ask{Password: true, Kubeconfig: true}
 		for round := range 2 {
-			got, err := s.Give(t.Context(), pen, ask)
+			got, err := s.Give(t.Context(), token, ask)
 			if err != nil || got.Password != givenPassword || got.Kubeconfig != givenKubeconfig || got.User != "kubeadmin" {
 				t.Fatalf("given %v, %v", got != nil, err)
 			}
@@ -102,15 +102,15 @@ func TestGivenToOneConsoleAlone(t *testing.T) {
 				t.Errorf("round %d: what was given before is told: %v", round, g.last != nil)
 			}
 		}
-		if _, err := s.Give(t.Context(), pen, handout.Ask{Kubeconfig: true}); err != nil {
+		if _, err := s.Give(t.Context(), token, handout.Ask{Kubeconfig: true}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Give(t.Context(), pen, handout.Ask{Password: true}); err != nil || g.last.Kubeconfig != givenKubeconfig || g.last.Password != givenPassword {
+		if _, err := s.Give(t.Context(), token, handout.Ask{Password: true}); err != nil || g.last.Kubeconfig != givenKubeconfig || g.last.Password != givenPassword {
 			t.Errorf("one part was forgotten when the other was asked for: %v", err)
 		}
 		// A step that puts it into an error, or says it, is stopped by the mask.
 		g.hook = func() error { return fmt.Errorf("wrote %s and %s", givenPassword, givenKubeconfig) }
-		if _, err := s.Give(t.Context(), pen, ask); err == nil {
+		if _, err := s.Give(t.Context(), token, ask); err == nil {
 			t.Error("an error is none")
 		}
 		g.hook = nil
@@ -183,13 +183,13 @@ func everything(t *testing.T, r *rig, s session.Session) string {
 // TestNothingIsGivenToWhoLostControl: neither to a console from which control was taken while the login was made, nor to one that
 // asks the wrong list.
 func TestNothingIsGivenToWhoLostControl(t *testing.T) {
-	landed(t, func(t *testing.T, _ *rig, s session.Session, pen string, g *gift) {
+	landed(t, func(t *testing.T, _ *rig, s session.Session, token string, g *gift) {
 		other := ""
 		g.hook = func() (err error) {
-			other, err = s.TakePen(t.Context(), "tty2", true)
+			other, err = s.TakeControl(t.Context(), "tty2", true)
 			return err
 		}
-		if got, err := s.Give(t.Context(), pen, handout.Ask{Password: true}); !errors.Is(err, session.ErrNoPen) || got != nil {
+		if got, err := s.Give(t.Context(), token, handout.Ask{Password: true}); !errors.Is(err, session.ErrNoControl) || got != nil {
 			t.Errorf("%v, %v", got != nil, err)
 		}
 		g.hook = nil
@@ -198,45 +198,45 @@ func TestNothingIsGivenToWhoLostControl(t *testing.T) {
 		}
 	})
 	r := newRig(t, newWorld())
-	pen := take(t, r.Engine)
-	snapshot := r.fill(t, r.Engine, pen)
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: snapshot.Review.Fingerprint}))
+	token := take(t, r.Engine)
+	snapshot := r.fill(t, r.Engine, token)
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Start, Fingerprint: snapshot.Review.Fingerprint}))
 	until(t, r.Engine, "the end", inState(view.IsDone))
-	if _, err := r.Give(t.Context(), pen, handout.Ask{}); !errors.Is(err, session.ErrNotFound) {
+	if _, err := r.Give(t.Context(), token, handout.Ask{}); !errors.Is(err, session.ErrNotFound) {
 		t.Errorf("a list without credentials: %v", err)
 	}
 }
 
 // TestGivingEndsWithTheHandOver: the engine forgets what it gave; a node that landed for good has to be unlocked first.
 func TestGivingEndsWithTheHandOver(t *testing.T) {
-	landed(t, func(t *testing.T, r *rig, s session.Session, pen string, g *gift) {
+	landed(t, func(t *testing.T, r *rig, s session.Session, token string, g *gift) {
 		ask := handout.Ask{Password: true}
 		g.hook = func() error { // undo and hand-over wait for it
 			for _, verb := range []session.Verb{session.Undo, session.HandOver, session.Edit} {
-				if err := s.Do(t.Context(), pen, session.Action{Verb: verb}); !errors.Is(err, session.ErrState) {
+				if err := s.Do(t.Context(), token, session.Action{Verb: verb}); !errors.Is(err, session.ErrState) {
 					t.Errorf("%s while the login is made: %v", verb, err)
 				}
 			}
 			return nil
 		}
-		if _, err := s.Give(t.Context(), pen, ask); err != nil {
+		if _, err := s.Give(t.Context(), token, ask); err != nil {
 			t.Fatal(err)
 		}
 		g.hook = nil
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.HandOver}))
-		if _, err := s.Give(t.Context(), pen, ask); !errors.Is(err, session.ErrLocked) {
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.HandOver}))
+		if _, err := s.Give(t.Context(), token, ask); !errors.Is(err, session.ErrLocked) {
 			t.Errorf("after the hand-over: %v", err)
 		}
 		snapshot, err := s.Snapshot(t.Context())
 		must(t, err)
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Unlock, Value: snapshot.Hostname}))
-		if _, err := s.Give(t.Context(), pen, ask); err != nil || g.last != nil {
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.Unlock, Value: snapshot.Hostname}))
+		if _, err := s.Give(t.Context(), token, ask); err != nil || g.last != nil {
 			t.Errorf("after unlocking: %v; what was given before the hand-over is known: %v", err, g.last != nil)
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		stop()
 		r.oneGift <- struct{}{}
-		if _, err := r.Give(ctx, pen, ask); !errors.Is(err, context.Canceled) {
+		if _, err := r.Give(ctx, token, ask); !errors.Is(err, context.Canceled) {
 			t.Errorf("a console that left: %v", err)
 		}
 		<-r.oneGift
@@ -245,14 +245,14 @@ func TestGivingEndsWithTheHandOver(t *testing.T) {
 
 // TestAnErrorLosesNoLogin: what a step made before an error is what it is told when someone asks again.
 func TestAnErrorLosesNoLogin(t *testing.T) {
-	landed(t, func(t *testing.T, r *rig, s session.Session, pen string, g *gift) {
+	landed(t, func(t *testing.T, r *rig, s session.Session, token string, g *gift) {
 		must(t, os.WriteFile(filepath.Join(r.dir, "report.txt"), []byte("a report\n"), 0o600))
 		g.hook = func() error { return errors.New("no room for the secret of a hub") }
-		if got, err := s.Give(t.Context(), pen, handout.Ask{Password: true}); err == nil || got != nil {
+		if got, err := s.Give(t.Context(), token, handout.Ask{Password: true}); err == nil || got != nil {
 			t.Errorf("given %v, %v", got != nil, err)
 		}
 		g.hook = nil
-		if _, err := s.Give(t.Context(), pen, handout.Ask{Kubeconfig: true}); err != nil || g.last == nil || g.last.Password != givenPassword {
+		if _, err := s.Give(t.Context(), token, handout.Ask{Kubeconfig: true}); err != nil || g.last == nil || g.last.Password != givenPassword {
 			t.Errorf("the password is lost with the error: %v", err)
 		}
 		if strings.Contains(everything(t, r, s), givenPassword) {

@@ -44,13 +44,13 @@ func TestAnIdleConsoleCannotWrite(t *testing.T) {
 		until(t, s, "the form", inState(view.Collecting))
 		r.still.Store(time.Now().UnixNano()) // a PIN takes a busy machine longer to try than the wait after it
 		tty, serial := idle.At(t.Context(), "tty1"), idle.At(t.Context(), "ttyS0")
-		pen, err := s.TakePen(tty, "tty1", false)
+		token, err := s.TakeControl(tty, "tty1", false)
 		must(t, err)
-		must(t, s.Set(tty, pen, "spec.console.pin", testPIN))
-		must(t, s.Set(tty, pen, "spec.console.lockAfter", "5m"))
+		must(t, s.Set(tty, token, "spec.console.pin", testPIN))
+		must(t, s.Set(tty, token, "spec.console.lockAfter", "5m"))
 		r.beginsLock(t)
-		must(t, s.Set(tty, pen, "spec.clusterName", "store1")) // who set it is not locked by it
-		if _, err := s.TakePen(serial, "ttyS0", true); !errors.Is(err, idle.ErrLocked) {
+		must(t, s.Set(tty, token, "spec.clusterName", "store1")) // who set it is not locked by it
+		if _, err := s.TakeControl(serial, "ttyS0", true); !errors.Is(err, idle.ErrLocked) {
 			t.Errorf("a console that nobody used takes control: %v", err)
 		}
 		r.ahead.Add(int64(4 * time.Minute))
@@ -60,11 +60,11 @@ func TestAnIdleConsoleCannotWrite(t *testing.T) {
 			t.Fatalf("a minute before it locks: %+v, %v", v.Idle, err)
 		}
 		r.ahead.Add(int64(time.Minute))
-		taken := func() error { _, err := s.TakePen(tty, "tty1", false); return err }
-		given := func() error { _, err := s.Give(tty, pen, handout.Ask{Password: true}); return err }
+		taken := func() error { _, err := s.TakeControl(tty, "tty1", false); return err }
+		given := func() error { _, err := s.Give(tty, token, handout.Ask{Password: true}); return err }
 		for what, err := range map[string]error{
-			"set": s.Set(tty, pen, "spec.clusterName", "thief"), "load": s.Load(tty, pen, nil, "x"), "action": s.Do(tty, pen, session.Action{Verb: session.Review}),
-			"reboot": s.Do(tty, pen, session.Action{Verb: session.Reboot}), "pen": taken(), "credentials": given(), "a key": s.Present(tty, ""),
+			"set": s.Set(tty, token, "spec.clusterName", "thief"), "load": s.Load(tty, token, nil, "x"), "action": s.Do(tty, token, session.Action{Verb: session.Review}),
+			"reboot": s.Do(tty, token, session.Action{Verb: session.Reboot}), "control": taken(), "credentials": given(), "a key": s.Present(tty, ""),
 		} {
 			if !errors.Is(err, idle.ErrLocked) {
 				t.Errorf("%s at a locked console: %v", what, err)
@@ -73,7 +73,7 @@ func TestAnIdleConsoleCannotWrite(t *testing.T) {
 		if v, err := s.Snapshot(tty); err != nil || v.Idle.Left != 0 || field(v, "spec.clusterName").Value != "store1" {
 			t.Errorf("a locked console shows %+v, %v", v, err)
 		}
-		must(t, s.Set(t.Context(), pen, "spec.baseDomain", "example.com")) // root's command
+		must(t, s.Set(t.Context(), token, "spec.baseDomain", "example.com")) // root's command
 		if err := s.Present(tty, "000001"); !errors.Is(err, idle.ErrWrong) {
 			t.Errorf("a wrong PIN: %v", err)
 		}
@@ -82,7 +82,7 @@ func TestAnIdleConsoleCannotWrite(t *testing.T) {
 		}
 		r.ahead.Add(int64(2 * time.Second))
 		must(t, s.Present(tty, testPIN))
-		must(t, s.Set(tty, pen, "spec.clusterName", "store2"))
+		must(t, s.Set(tty, token, "spec.clusterName", "store2"))
 	})
 }
 
@@ -101,8 +101,8 @@ func TestPINStaysSecret(t *testing.T) {
 	r := newRig(t, newWorld())
 	var log bytes.Buffer
 	tty := idle.At(t.Context(), "tty1")
-	pen := take(t, r)
-	must(t, r.Set(tty, pen, "spec.console.pin", testPIN))
+	token := take(t, r)
+	must(t, r.Set(tty, token, "spec.console.pin", testPIN))
 	r.beginsLock(t)
 	_ = r.Present(tty, "000001")
 	hash := r.answer("spec.console.pin")
@@ -173,8 +173,8 @@ func TestLockOutlivesTheHandOver(t *testing.T) {
 
 // TestALoadedPINCountsFromTheStart: until the review is accepted nothing changes on the word of a document.
 func TestALoadedPINCountsFromTheStart(t *testing.T) {
-	countsFromTheStart(t, func(r *rig, pen string) {
-		must(t, r.Load(t.Context(), pen, map[string]string{
+	countsFromTheStart(t, func(r *rig, token string) {
+		must(t, r.Load(t.Context(), token, map[string]string{
 			"spec.clusterName": "store1", "spec.baseDomain": "example.com", "spec.console.pin": testHash(),
 		}, "file site.yaml"))
 	})
@@ -182,20 +182,20 @@ func TestALoadedPINCountsFromTheStart(t *testing.T) {
 
 // TestATypedPINCountsFromTheStart: nor by what a person typed; who takes the PIN away again, takes the lock away.
 func TestATypedPINCountsFromTheStart(t *testing.T) {
-	countsFromTheStart(t, func(r *rig, pen string) {
+	countsFromTheStart(t, func(r *rig, token string) {
 		for path, value := range map[string]string{"spec.clusterName": "store1", "spec.baseDomain": "example.com", "spec.console.pin": testPIN} {
-			must(t, r.Set(t.Context(), pen, path, value))
+			must(t, r.Set(t.Context(), token, path, value))
 		}
 	})
 	r := newRig(t, newWorld())
-	pen := take(t, r)
-	must(t, r.Set(t.Context(), pen, "spec.console.pin", testPIN))
+	token := take(t, r)
+	must(t, r.Set(t.Context(), token, "spec.console.pin", testPIN))
 	r.beginsLock(t)
-	must(t, r.Set(t.Context(), pen, "spec.clusterName", "store1"))
+	must(t, r.Set(t.Context(), token, "spec.clusterName", "store1"))
 	if s, err := r.Snapshot(t.Context()); err != nil || s.Idle == nil {
 		t.Errorf("another answer took the lock away: %v", err)
 	}
-	must(t, r.Set(t.Context(), pen, "spec.console.pin", ""))
+	must(t, r.Set(t.Context(), token, "spec.console.pin", ""))
 	if s, err := r.Snapshot(t.Context()); err != nil || s.Idle != nil {
 		t.Errorf("the lock stays: %v", err)
 	}
@@ -208,13 +208,13 @@ func countsFromTheStart(t *testing.T, answer func(*rig, string)) {
 	w.cable = true
 	r := newRig(t, w)
 	until(t, r, "the form", inState(view.Collecting))
-	pen := take(t, r)
-	answer(r, pen)
-	s := reviewed(t, r, pen)
+	token := take(t, r)
+	answer(r, token)
+	s := reviewed(t, r, token)
 	if s.Idle != nil {
 		t.Errorf("the consoles lock before the review is accepted: %+v", s.Idle)
 	}
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
 	if s, err := r.Snapshot(t.Context()); err != nil || s.Idle == nil {
 		t.Errorf("the consoles do not lock after the start: %v", err)
 	}
@@ -224,10 +224,10 @@ func countsFromTheStart(t *testing.T, answer func(*rig, string)) {
 func (r *rig) lands(t *testing.T, answers map[string]string) {
 	t.Helper()
 	until(t, r, "the form", inState(view.Collecting))
-	pen := take(t, r)
-	must(t, r.Load(t.Context(), pen, answers, "file site.yaml"))
-	s := reviewed(t, r, pen)
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
+	token := take(t, r)
+	must(t, r.Load(t.Context(), token, answers, "file site.yaml"))
+	s := reviewed(t, r, token)
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
 	until(t, r, "the landing", inState(view.IsDone))
 }
 

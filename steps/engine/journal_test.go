@@ -147,9 +147,9 @@ func TestAppendsFollowTheLastWholeRecord(t *testing.T) {
 // damage, which would drop all that follows it. The ends of a long text stay, and secrets in it are masked.
 func TestMegabytesOfOutput(t *testing.T) {
 	f := newFaulty(t, nil)
-	pen := take(t, f)
+	token := take(t, f)
 	const secret = "dXNlcjpodW50ZXIyaHVudGVy"
-	must(t, f.Set(t.Context(), pen, "spec.pullSecret", `{"auths":{"r.example.com":{"auth":"`+secret+`"}}}`))
+	must(t, f.Set(t.Context(), token, "spec.pullSecret", `{"auths":{"r.example.com":{"auth":"`+secret+`"}}}`))
 	flood := "begins " + secret + strings.Repeat("\x01", 2<<20) + secret + " ends"
 	lines := []string{flood, flood}
 	for range 100_000 {
@@ -160,7 +160,7 @@ func TestMegabytesOfOutput(t *testing.T) {
 		report.Check(check.Check{ID: "flood", Title: message.T("Flood"), Status: check.Warn, Observed: message.Data(flood), Expected: message.Data(flood), Fix: message.Data(flood), Evidence: message.Verbatims(lines)})
 		return &host.RunError{Argv: []string{"flood", flood}, Output: lines, Err: io.ErrUnexpectedEOF}
 	}
-	f.start(t, f, pen, false)
+	f.start(t, f, token, false)
 	until(t, f, "the failure", inState(view.HasFailed))
 	f.reopen(t)
 	s := until(t, f, "the failure, read again", inState(view.HasFailed))

@@ -17,8 +17,8 @@ import (
 // reviews is how often the review is asked for again when an answer that was found on the machine changed while it was made.
 const reviews = 5
 
-// decide applies the rules to what is known now, for whoever has the pen; review is nil before one was made. Whoever calls it holds mu.
-func (e *lander) decide(pen string, review *unattended.Review) unattended.Decision {
+// decide applies the rules to what is known now, for whoever has control; review is nil before one was made. Whoever calls it holds mu.
+func (e *lander) decide(token string, review *unattended.Review) unattended.Decision {
 	c := e.core
 	if !beforeLanding(c) {
 		return unattended.Decision{}
@@ -28,7 +28,7 @@ func (e *lander) decide(pen string, review *unattended.Review) unattended.Decisi
 		Sealed: life == view.LifeArmed, Begun: !c.job.started.IsZero(), Lost: len(c.job.lost) > 0 || c.job.doubtful,
 		Typed: c.draft.begun(), Taken: isTaken(c.draft), Blind: e.o.Media.Blind(), Review: review,
 	}
-	if !c.control.free() && (pen == "" || c.control.token != pen) {
+	if !c.control.free() && (token == "" || c.control.token != token) {
 		f.Control = c.control.holder
 	}
 	for _, m := range e.o.Media.Found() {
@@ -68,25 +68,25 @@ func (e *lander) landFrom(ctx context.Context, f *media.Medium) (err error) {
 	if err != nil {
 		return err
 	}
-	pen, err := e.takePen(taken.Source, false)
+	token, err := e.takeControl(taken.Source, false)
 	if err != nil {
 		return err
 	}
-	e.attach(pen, 1)
+	e.attach(token, 1)
 	defer func() {
-		e.attach(pen, -1)
-		_ = e.ReleasePen(ctx, pen) // someone may have taken control
+		e.attach(token, -1)
+		_ = e.ReleaseControl(ctx, token) // someone may have taken control
 	}()
-	if err := e.still(pen, f); err != nil { // with control taken: from here on nobody else types
+	if err := e.still(token, f); err != nil { // with control taken: from here on nobody else types
 		return err
 	}
-	if err := e.Load(ctx, pen, values, unattended.Source(taken.Source)); err != nil {
+	if err := e.Load(ctx, token, values, unattended.Source(taken.Source)); err != nil {
 		return err
 	}
-	if err := e.Do(ctx, pen, session.Action{Verb: session.Inspect}); err != nil {
+	if err := e.Do(ctx, token, session.Action{Verb: session.Inspect}); err != nil {
 		return err
 	}
-	if err := e.reviewFor(ctx, pen); err != nil {
+	if err := e.reviewFor(ctx, token); err != nil {
 		return err
 	}
 	if err := e.o.Media.LookAgain(ctx); err != nil { // the review takes a while, and pulling the medium is how a person says no
@@ -94,14 +94,14 @@ func (e *lander) landFrom(ctx context.Context, f *media.Medium) (err error) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.startFrom(pen, f, taken)
+	return e.startFrom(token, f, taken)
 }
 
 // still fails unless the rules say that the answers of a medium may be tried.
-func (e *lander) still(pen string, f *media.Medium) error {
+func (e *lander) still(token string, f *media.Medium) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return isFor(e.decide(pen, nil), unattended.Try, f)
+	return isFor(e.decide(token, nil), unattended.Try, f)
 }
 
 // isFor fails unless a decision is to do something with a medium.
@@ -116,9 +116,9 @@ func isFor(is unattended.Decision, act unattended.Act, f *media.Medium) error {
 }
 
 // reviewFor makes the review. What the looks find may change an answer while it is made.
-func (e *lander) reviewFor(ctx context.Context, pen string) (err error) {
+func (e *lander) reviewFor(ctx context.Context, token string) (err error) {
 	for range reviews {
-		if err = e.Do(ctx, pen, session.Action{Verb: session.Review}); !errors.Is(err, session.ErrState) {
+		if err = e.Do(ctx, token, session.Action{Verb: session.Review}); !errors.Is(err, session.ErrState) {
 			return err
 		}
 	}
@@ -127,15 +127,15 @@ func (e *lander) reviewFor(ctx context.Context, pen string) (err error) {
 
 // startFrom accepts the review in the name of a medium, which counts as used before the first change. The rules are applied once more,
 // to all that came since the answers were taken. Whoever calls it holds mu.
-func (e *lander) startFrom(pen string, f *media.Medium, taken *media.Taken) error {
+func (e *lander) startFrom(token string, f *media.Medium, taken *media.Taken) error {
 	c := e.core
-	if err := c.may(pen, session.Start, allowed(session.Start)); err != nil {
+	if err := c.may(token, session.Start, allowed(session.Start)); err != nil {
 		return err
 	}
 	review := &unattended.Review{
 		Problems: c.draft.review.Problems, Warnings: c.draft.review.Warnings, KeepGoing: c.draft.site.Spec.Policy.KeepGoingOnWarnings,
 	}
-	if err := isFor(e.decide(pen, review), unattended.Start, f); err != nil {
+	if err := isFor(e.decide(token, review), unattended.Start, f); err != nil {
 		return err
 	}
 	a := session.Action{Verb: session.Start, Fingerprint: c.draft.review.Fingerprint, Unattended: true}

@@ -43,8 +43,8 @@ func TestTimeLeft(t *testing.T) {
 				t.Errorf("%s: %.0f s left, late %q; want %.0f s, %q", what, s.Left, s.Late, want, late)
 			}
 		}
-		pen := take(t, r)
-		r.start(t, r, pen, false)
+		token := take(t, r)
+		r.start(t, r, token, false)
 		until(t, r, "work", func(s *view.Snapshot) bool { return s.Current == "names" })
 		left("at the start", 340, "")
 		time.Sleep(time.Minute)

@@ -15,9 +15,9 @@ const registryPull = `{"auths":{"r.example.com":{"auth":"dXNlcjpodW50ZXIyaHVudGV
 // TestLeftoversOfAPowerCut: what a write leaves that was cut off is not a field, and goes away.
 func TestLeftoversOfAPowerCut(t *testing.T) {
 	r := newRig(t, newWorld())
-	pen := take(t, r)
-	must(t, r.Set(t.Context(), pen, "spec.clusterName", "shop"))
-	must(t, r.Set(t.Context(), pen, "spec.pullSecret", registryPull))
+	token := take(t, r)
+	must(t, r.Set(t.Context(), token, "spec.clusterName", "shop"))
+	must(t, r.Set(t.Context(), token, "spec.pullSecret", registryPull))
 	must(t, r.Close())
 	must(t, os.MkdirAll(filepath.Join(r.dir, "saved", "light"), 0o700))
 	left := []string{
@@ -51,10 +51,10 @@ func TestUnreadableSecretLosesOnlyItself(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := newRig(t, newWorld())
-			pen := take(t, r)
-			must(t, r.Set(t.Context(), pen, "spec.clusterName", "shop"))
-			must(t, r.Set(t.Context(), pen, "spec.pullSecret", registryPull))
-			must(t, r.Set(t.Context(), pen, "spec.proxy.httpsProxy", "http://u:hunter2hunter@proxy.example.com:3128"))
+			token := take(t, r)
+			must(t, r.Set(t.Context(), token, "spec.clusterName", "shop"))
+			must(t, r.Set(t.Context(), token, "spec.pullSecret", registryPull))
+			must(t, r.Set(t.Context(), token, "spec.proxy.httpsProxy", "http://u:hunter2hunter@proxy.example.com:3128"))
 			must(t, r.Close())
 			path := filepath.Join(r.dir, "secrets", "spec.pullSecret")
 			must(t, os.Remove(path))

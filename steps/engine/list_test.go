@@ -18,18 +18,18 @@ func TestFactoryList(t *testing.T) {
 	e, err := Open(o)
 	must(t, err)
 	defer func() { must(t, e.Close()) }()
-	pen := take(t, e)
+	token := take(t, e)
 	until(t, e, "the form", inState(view.Collecting))
-	s := reviewed(t, e, pen)
+	s := reviewed(t, e, token)
 	if len(s.Review.Problems) > 0 {
 		t.Fatalf("a node without a site's names has problems: %q", s.Review.Problems)
 	}
-	must(t, e.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
+	must(t, e.Do(t.Context(), token, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
 	s = until(t, e, "the end", inState(view.IsDone))
 	if s.List != view.ListFactory || s.Life != view.LifeFactory {
 		t.Errorf("list %q, life %q", s.List, s.Life)
 	}
-	if err := e.Do(t.Context(), pen, session.Action{Verb: session.HandOver}); !errors.Is(err, session.ErrState) {
+	if err := e.Do(t.Context(), token, session.Action{Verb: session.HandOver}); !errors.Is(err, session.ErrState) {
 		t.Errorf("handed over: %v", err)
 	}
 }

@@ -66,8 +66,8 @@ func TestOneWatcherForAllConsoles(t *testing.T) {
 		if len(step.began) != 0 {
 			t.Fatal("it watches before the work")
 		}
-		pen := take(t, r)
-		r.start(t, r, pen, false)
+		token := take(t, r)
+		r.start(t, r, token, false)
 		until(t, r, "the end", inState(view.IsDone))
 		second := console()
 		synctest.Wait()

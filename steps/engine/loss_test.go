@@ -85,9 +85,9 @@ func atWork(t *testing.T) *rig {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	pen := take(t, r)
-	must(t, r.Set(t.Context(), pen, "spec.pullSecret", registryPull))
-	r.start(t, r, pen, true)
+	token := take(t, r)
+	must(t, r.Set(t.Context(), token, "spec.pullSecret", registryPull))
+	r.start(t, r, token, true)
 	<-begun
 	must(t, r.Close())
 	delete(r.w.run, "light")
@@ -157,21 +157,21 @@ func TestAfterALossAPersonDecides(t *testing.T) {
 					must(t, r.Close())
 				}
 				r.open(t)
-				pen := take(t, r)
+				token := take(t, r)
 				if s.Locked {
-					if err := r.Do(t.Context(), pen, session.Action{Verb: way}); !errors.Is(err, session.ErrLocked) {
+					if err := r.Do(t.Context(), token, session.Action{Verb: way}); !errors.Is(err, session.ErrLocked) {
 						t.Errorf("on a node that may have landed: %v", err)
 					}
-					must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Unlock, Value: s.Hostname}))
+					must(t, r.Do(t.Context(), token, session.Action{Verb: session.Unlock, Value: s.Hostname}))
 				}
-				err := r.Do(t.Context(), pen, session.Action{Verb: way})
+				err := r.Do(t.Context(), token, session.Action{Verb: way})
 				if way == session.Retry && errors.Is(err, session.ErrState) { // the answers that were accepted are not known
-					way, err = session.Edit, r.Do(t.Context(), pen, session.Action{Verb: session.Edit})
+					way, err = session.Edit, r.Do(t.Context(), token, session.Action{Verb: session.Edit})
 				}
 				must(t, err)
 				switch way {
 				case session.Edit:
-					r.start(t, r, pen, false)
+					r.start(t, r, token, false)
 					fallthrough
 				case session.Retry:
 					until(t, r, "the end", inState(view.IsDone))
@@ -192,10 +192,10 @@ func TestAfterALossAPersonDecides(t *testing.T) {
 // TestLandedNodeStaysLocked: the end of the journal is lost, with it the hand-over.
 func TestLandedNodeStaysLocked(t *testing.T) {
 	r := newRig(t, newWorld())
-	pen := take(t, r)
-	r.start(t, r, pen, false)
+	token := take(t, r)
+	r.start(t, r, token, false)
 	until(t, r, "the end", inState(view.IsDone))
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.HandOver}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.HandOver}))
 	must(t, r.Close())
 	kept := keep(t, r.dir)
 	whole := kept.files["journal.jsonl"]
@@ -228,17 +228,17 @@ func TestLandedNodeStaysLocked(t *testing.T) {
 // TestUnlockedNodeThatRestarts: whoever unlocked a landed node and went back to the answers can unlock it again.
 func TestUnlockedNodeThatRestarts(t *testing.T) {
 	r := newRig(t, newWorld())
-	pen := take(t, r)
-	r.start(t, r, pen, false)
+	token := take(t, r)
+	r.start(t, r, token, false)
 	s := until(t, r, "the end", inState(view.IsDone))
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.HandOver}))
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Unlock, Value: s.Hostname}))
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.HandOver}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Unlock, Value: s.Hostname}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Edit}))
 	r.reopen(t)
-	pen = take(t, r)
+	token = take(t, r)
 	until(t, r, "the form, locked", func(s *view.Snapshot) bool { return s.State == view.Collecting && s.Locked })
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Unlock, Value: s.Hostname}))
-	r.start(t, r, pen, false)
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Unlock, Value: s.Hostname}))
+	r.start(t, r, token, false)
 	until(t, r, "the end", inState(view.IsDone))
 }
 
@@ -248,11 +248,11 @@ func TestAnswersOfSomeoneElseAreNotContinued(t *testing.T) {
 	change(t, r, "site.yaml", func(b []byte) []byte { return bytes.Replace(b, []byte("shop"), []byte("evil"), 1) })
 	r.open(t)
 	until(t, r, "the refusal", inState(view.HasFailed))
-	pen := take(t, r)
+	token := take(t, r)
 	for _, a := range []session.Action{{Verb: session.Retry}, {Verb: session.Skip, Step: "light"}} {
-		if err := r.Do(t.Context(), pen, a); !errors.Is(err, session.ErrState) || !strings.Contains(err.Error(), "accepted") {
+		if err := r.Do(t.Context(), token, a); !errors.Is(err, session.ErrState) || !strings.Contains(err.Error(), "accepted") {
 			t.Errorf("%s: %v", a.Verb, err)
 		}
 	}
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Edit}))
 }

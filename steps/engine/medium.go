@@ -72,7 +72,7 @@ func answersOf(taken *media.Taken) (map[string]string, error) {
 }
 
 // fill has a medium bring its answers into the form.
-func fill(e *Engine, pen string, field steps.Field, value string) error {
+func fill(e *Engine, token string, field steps.Field, value string) error {
 	e.mu.Lock()
 	beside := maps.Clone(e.core.draft.beside)
 	e.mu.Unlock()
@@ -90,7 +90,7 @@ func fill(e *Engine, pen string, field steps.Field, value string) error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if err := e.core.may(pen, session.Act, allowed(session.Act)); err != nil {
+	if err := e.core.may(token, session.Act, allowed(session.Act)); err != nil {
 		return err
 	}
 	if !beforeLanding(e.core) {

@@ -180,8 +180,8 @@ func TestAStickLands(t *testing.T) {
 	if got := r.w.get("names"); got != "shop.stick.example" {
 		t.Errorf("landed as %s", got)
 	}
-	if s.Pen.Holder != "" && s.Pen.Holder != "stick SITECONFIG" {
-		t.Errorf("control: %+v", s.Pen)
+	if s.Control.Holder != "" && s.Control.Holder != "stick SITECONFIG" {
+		t.Errorf("control: %+v", s.Control)
 	}
 	journal, err := os.ReadFile(filepath.Join(r.dir, "journal.jsonl"))
 	must(t, err)
@@ -242,7 +242,7 @@ func TestAStickPulledOutInTime(t *testing.T) {
 	var once sync.Once
 	r.open(t)
 	r.w.onLook(func() {
-		if s, err := r.Snapshot(t.Context()); err == nil && strings.HasPrefix(s.Pen.Holder, "stick ") {
+		if s, err := r.Snapshot(t.Context()); err == nil && strings.HasPrefix(s.Control.Holder, "stick ") {
 			once.Do(func() {
 				stick.Pull(t, r.host.Root(), "sdb")
 				close(pulled)
@@ -256,7 +256,7 @@ func TestAStickPulledOutInTime(t *testing.T) {
 	case <-time.After(wait.Timeout(20 * time.Second)):
 		t.Fatal("the answers were not checked")
 	}
-	until(t, r, "control to be free", func(s *view.Snapshot) bool { return s.Pen.Holder == "" })
+	until(t, r, "control to be free", func(s *view.Snapshot) bool { return s.Control.Holder == "" })
 	if s, err := r.Snapshot(t.Context()); err != nil || s.Started != (time.Time{}) || r.used(t, d.ID) {
 		t.Errorf("started %v, used %t, %v", s.Started, r.used(t, d.ID), err)
 	}
@@ -354,11 +354,11 @@ func TestWhatNeverStarts(t *testing.T) {
 func TestAPersonComesFirst(t *testing.T) {
 	r := newSealedRig(t)
 	r.open(t)
-	pen := take(t, r)
+	token := take(t, r)
 	r.plug(t, "sdb", forNobody())
 	until(t, r, "who has control", noticed("tty1 has control"))
-	must(t, r.Set(t.Context(), pen, "spec.clusterName", "mine"))
-	must(t, r.ReleasePen(t.Context(), pen))
+	must(t, r.Set(t.Context(), token, "spec.clusterName", "mine"))
+	must(t, r.ReleaseControl(t.Context(), token))
 	until(t, r, "that someone typed", noticed("answers were typed"))
 	must(t, r.Close())
 	r.open(t)
@@ -366,10 +366,10 @@ func TestAPersonComesFirst(t *testing.T) {
 	if v := r.answer("spec.clusterName"); v != "mine" || !s.Started.IsZero() {
 		t.Errorf("%q, %s", v, s.State)
 	}
-	pen = take(t, r)
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Restore, Step: "names"}))
-	must(t, r.Set(t.Context(), pen, "spec.clusterName", ""))
-	must(t, r.ReleasePen(t.Context(), pen))
+	token = take(t, r)
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Restore, Step: "names"}))
+	must(t, r.Set(t.Context(), token, "spec.clusterName", ""))
+	must(t, r.ReleaseControl(t.Context(), token))
 	until(t, r, "the landing", inState(view.IsDone))
 }
 
@@ -393,7 +393,7 @@ func TestAProblemWaitsForAPerson(t *testing.T) {
 	r.w.cable = true
 	r.w.mu.Unlock()
 	until(t, r, "the wait for the next try", tells(again))
-	must(t, r.ReleasePen(t.Context(), take(t, r)))
+	must(t, r.ReleaseControl(t.Context(), take(t, r)))
 	until(t, r, "that it does not wait", func(s *view.Snapshot) bool { return s.Starts == 0 && noticed("SITECONFIG (sdb) starts nothing")(s) })
 	r.ahead.Add(int64(tryAgainTime)) // who was there decides: this stick does not land, another one does below
 	stick.Pull(t, r.host.Root(), "sdb")
@@ -446,18 +446,18 @@ func TestAnswersAreTakenOver(t *testing.T) {
 	if r.answer("spec.clusterName") != "" {
 		t.Error("an answer was set without asking")
 	}
-	pen := take(t, r)
-	must(t, r.Set(t.Context(), pen, "spec.baseDomain", "typed.example"))
+	token := take(t, r)
+	must(t, r.Set(t.Context(), token, "spec.baseDomain", "typed.example"))
 	takeOver := session.Action{Verb: session.Act, Path: volume.Path, Value: d.ID}
-	must(t, r.Set(t.Context(), pen, "medium.passphrase", "AAAAA-AAAAA-AAAAA-AAAAA"))
-	if err := r.Do(t.Context(), pen, takeOver); problem.From(err).Code != "MED-PASS" || strings.Contains(err.Error(), "AAAAA") {
+	must(t, r.Set(t.Context(), token, "medium.passphrase", "AAAAA-AAAAA-AAAAA-AAAAA"))
+	if err := r.Do(t.Context(), token, takeOver); problem.From(err).Code != "MED-PASS" || strings.Contains(err.Error(), "AAAAA") {
 		t.Errorf("a wrong passphrase: %v", err)
 	}
 	if r.answer("spec.clusterName") != "" || r.used(t, d.ID) {
 		t.Error("a wrong passphrase did something")
 	}
-	must(t, r.Set(t.Context(), pen, "medium.passphrase", passphrase))
-	must(t, r.Do(t.Context(), pen, takeOver))
+	must(t, r.Set(t.Context(), token, "medium.passphrase", passphrase))
+	must(t, r.Do(t.Context(), token, takeOver))
 	s = until(t, r, "the answers", func(s *view.Snapshot) bool { return s.Stages[0].Steps[0].Fields[0].Value == "shop" })
 	name, domain, secret := s.Stages[0].Steps[0].Fields[0], s.Stages[0].Steps[0].Fields[1], s.Stages[0].Steps[0].Fields[2]
 	if name.Source != "stick SITECONFIG" || name.Changed || domain.Value != "typed.example" || domain.Found != "stick.example" || !secret.SecretSet {
@@ -466,13 +466,13 @@ func TestAnswersAreTakenOver(t *testing.T) {
 	if !r.used(t, d.ID) {
 		t.Error("it is not noted as used")
 	}
-	if err := r.Do(t.Context(), pen, takeOver); err == nil {
+	if err := r.Do(t.Context(), token, takeOver); err == nil {
 		t.Error("it was taken twice")
 	}
 	if got := r.mask.Mask("c2VjcmV0OnNlY3JldA=="); strings.Contains(got, "c2Vj") {
 		t.Error("a secret of the stick is not masked")
 	}
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Restore, Path: "spec.baseDomain"}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Restore, Path: "spec.baseDomain"}))
 	until(t, r, "the stick's answer", func(s *view.Snapshot) bool { return s.Stages[0].Steps[0].Fields[1].Value == "stick.example" })
 	must(t, r.Close())
 	must(t, filepath.WalkDir(r.dir, func(path string, e fs.DirEntry, err error) error {
@@ -554,16 +554,16 @@ func TestAnExchangedMedium(t *testing.T) {
 	until(t, r, "an empty socket", func(s *view.Snapshot) bool { return len(s.Stages[2].Steps[0].Fields) == 0 }) // a folder has no number for each disk that comes
 	r.plug(t, "sdb", other)
 	until(t, r, "the other stick", listed(other))
-	pen := take(t, r)
+	token := take(t, r)
 	for _, value := range []string{shown.ID, "sdb", ""} {
-		if err := r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: "medium.volume", Value: value}); problem.From(err).Code != "MED-AWAY" {
+		if err := r.Do(t.Context(), token, session.Action{Verb: session.Act, Path: "medium.volume", Value: value}); problem.From(err).Code != "MED-AWAY" {
 			t.Errorf("%q: %v", value, err)
 		}
 	}
 	if r.answer("spec.clusterName") != "" || r.used(t, other.ID) {
 		t.Error("the other document's answers were taken")
 	}
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Act, Path: "medium.volume", Value: other.ID}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Act, Path: "medium.volume", Value: other.ID}))
 	if r.answer("spec.clusterName") != "shop" {
 		t.Error("what is shown is not taken")
 	}
@@ -591,35 +591,35 @@ func TestAPassphraseIsForgotten(t *testing.T) {
 		defer r.mu.Unlock()
 		return len(r.core.draft.beside) > 0
 	}
-	typeIt := func(pen string) {
+	typeIt := func(token string) {
 		t.Helper()
-		must(t, r.Set(t.Context(), pen, "medium.passphrase", "AAAAA-AAAAA-AAAAA-AAAAA"))
+		must(t, r.Set(t.Context(), token, "medium.passphrase", "AAAAA-AAAAA-AAAAA-AAAAA"))
 		until(t, r, "the passphrase", typed(true))
 	}
 	until(t, r, "the stick", typed(false))
-	pen := take(t, r)
-	typeIt(pen)
+	token := take(t, r)
+	typeIt(token)
 	stick.Pull(t, r.host.Root(), "sdb")
 	plug("sdc")
 	until(t, r, "another stick without a passphrase", typed(false))
 
-	typeIt(pen)
-	must(t, r.ReleasePen(t.Context(), pen))
+	typeIt(token)
+	must(t, r.ReleaseControl(t.Context(), token))
 	if kept() {
 		t.Error("it outlives the release of control")
 	}
-	pen = take(t, r)
-	typeIt(pen)
-	pen, err = r.TakePen(t.Context(), "ttyS0", true)
+	token = take(t, r)
+	typeIt(token)
+	token, err = r.TakeControl(t.Context(), "ttyS0", true)
 	must(t, err)
 	if kept() {
 		t.Error("the next console has it")
 	}
 
-	typeIt(pen)
-	must(t, r.Load(t.Context(), pen, map[string]string{"spec.clusterName": "store1", "spec.baseDomain": "example.com"}, "file site.yaml"))
-	s := reviewed(t, r, pen)
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
+	typeIt(token)
+	must(t, r.Load(t.Context(), token, map[string]string{"spec.clusterName": "store1", "spec.baseDomain": "example.com"}, "file site.yaml"))
+	s := reviewed(t, r, token)
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
 	if kept() {
 		t.Error("it outlives the start")
 	}

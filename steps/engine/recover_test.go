@@ -81,8 +81,8 @@ func TestInterruptedStepRecoversFirst(t *testing.T) {
 				<-ctx.Done()
 				return ctx.Err()
 			}
-			pen := take(t, r)
-			r.start(t, r, pen, false)
+			token := take(t, r)
+			r.start(t, r, token, false)
 			<-hang
 			if failed {
 				until(t, r, "the failure", inState(view.HasFailed))
@@ -119,8 +119,8 @@ func TestRecoverThatFailsIsSaid(t *testing.T) {
 	r := tryingRig(t)
 	r.openTrying(t)
 	r.w.setFail("light", broken())
-	pen := take(t, r)
-	r.start(t, r, pen, false)
+	token := take(t, r)
+	r.start(t, r, token, false)
 	until(t, r, "the failure", inState(view.HasFailed))
 	must(t, r.Close())
 	r.w.setFail("recover", broken())
@@ -131,25 +131,25 @@ func TestRecoverThatFailsIsSaid(t *testing.T) {
 }
 
 // startUnder starts with a watchdog that no site config may ask for.
-func (r *rig) startUnder(t *testing.T, pen string, limit time.Duration) {
+func (r *rig) startUnder(t *testing.T, token string, limit time.Duration) {
 	t.Helper()
-	s := r.fill(t, r, pen)
+	s := r.fill(t, r, token)
 	r.mu.Lock()
 	r.core.draft.site.Spec.Policy.Watchdog = limit
 	r.mu.Unlock()
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
 }
 
 func TestWatchdogEndsAStepThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, newWorld())
 		defer func() { _ = r.Close() }()
-		pen := take(t, r)
+		token := take(t, r)
 		r.w.run["light"] = func(ctx context.Context, _ *backend.Node, _ steps.Report) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}
-		r.startUnder(t, pen, time.Minute)
+		r.startUnder(t, token, time.Minute)
 		time.Sleep(2 * time.Minute)
 		s := until(t, r, "the failure", inState(view.HasFailed))
 		if s.Problem.Code != "ENG-STLL" || s.Current != "light" {
@@ -163,7 +163,7 @@ func TestWatchdogWaitsForProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, newWorld())
 		defer func() { _ = r.Close() }()
-		pen := take(t, r)
+		token := take(t, r)
 		r.w.run["light"] = func(ctx context.Context, _ *backend.Node, report steps.Report) error {
 			for done := int64(1); ; done = min(done+1, 20) { // 20 minutes of work, then it hangs
 				report.Progress(progress.Progress{Done: done, Total: 100})
@@ -174,7 +174,7 @@ func TestWatchdogWaitsForProgress(t *testing.T) {
 				}
 			}
 		}
-		r.startUnder(t, pen, 5*time.Minute)
+		r.startUnder(t, token, 5*time.Minute)
 		time.Sleep(23*time.Minute + 30*time.Second) // 19 minutes until the last progress, and most of the limit
 		until(t, r, "the work", inState(view.Working))
 		time.Sleep(time.Minute)
@@ -188,7 +188,7 @@ func TestWatchdogRestsWhileAPersonThinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, newWorld())
 		defer func() { _ = r.Close() }()
-		pen := take(t, r)
+		token := take(t, r)
 		r.w.run["light"] = func(ctx context.Context, _ *backend.Node, report steps.Report) error {
 			_, err := report.Ask(ctx, steps.Question{
 				ID: "sure", Text: message.T("Sure?"), Default: "no", Choices: []steps.Choice{{Value: "no", Label: message.T("No")}, {Value: "yes", Label: message.T("Yes")}},
@@ -198,10 +198,10 @@ func TestWatchdogRestsWhileAPersonThinks(t *testing.T) {
 		r.mu.Lock()
 		r.core.control.watching = 1 // someone is there, so the policy does not answer
 		r.mu.Unlock()
-		r.startUnder(t, pen, time.Minute)
+		r.startUnder(t, token, time.Minute)
 		until(t, r, "the question", inState(view.InQuestion))
 		time.Sleep(3 * time.Minute) // three times the watchdog's timeout: it must not have ended the step
-		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Reply, Question: "sure", Value: "yes"}))
+		must(t, r.Do(t.Context(), token, session.Action{Verb: session.Reply, Question: "sure", Value: "yes"}))
 		until(t, r, "the end", inState(view.IsDone))
 	})
 }
@@ -247,24 +247,24 @@ func TestLife(t *testing.T) {
 	r.host.File(layout.Armed, "")
 	expect(view.LifeArmed)
 	r.w.setFail("light", broken())
-	pen := take(t, r)
-	r.start(t, r, pen, false)
+	token := take(t, r)
+	r.start(t, r, token, false)
 	until(t, r, "the failure", inState(view.HasFailed))
 	expect(view.LifeLanding)
 	r.w.setFail("light", nil)
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Retry}))
 	until(t, r, "the end", inState(view.IsDone))
 	expect(view.LifeLanded)
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Edit}))
 	expect(view.LifeMoving)
 	r.w.setFail("names", broken())
-	r.fill(t, r, pen)
+	r.fill(t, r, token)
 	s, err := r.Snapshot(t.Context())
 	must(t, err)
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
 	until(t, r, "the failure", inState(view.HasFailed))
 	r.w.setFail("names", nil)
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Undo}))
 	until(t, r, "everything back", inState(view.IsUndone))
 	expect(view.LifeReturned)
 }

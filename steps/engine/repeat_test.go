@@ -51,27 +51,27 @@ func newPINRig(t *testing.T) (*rig, string) {
 }
 
 // missing tells whether the review wants the PIN again, and names the page.
-func (r *rig) missing(t *testing.T, pen string) bool {
+func (r *rig) missing(t *testing.T, token string) bool {
 	t.Helper()
-	v := reviewed(t, r, pen)
+	v := reviewed(t, r, token)
 	found := slices.ContainsFunc(message.English(v.Review.Problems), func(s string) bool { return strings.HasPrefix(s, "PIN again ") })
 	if asked := field(v, againPath).Visible && !field(v, againPath).SecretSet; asked != found {
 		t.Errorf("the page asks: %t, the review: %t, %v", asked, found, v.Review.Problems)
 	}
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Edit}))
 	return found
 }
 
 // TestATypedPINIsRepeated: a PIN that was typed once starts no work, whichever way the page was left, whoever has control, and whatever
 // restarts; the same PIN once more does, and counts until another one is typed.
 func TestATypedPINIsRepeated(t *testing.T) {
-	r, pen := newPINRig(t)
-	set := func(path, value string) error { return r.Set(t.Context(), pen, path, value) }
+	r, token := newPINRig(t)
+	set := func(path, value string) error { return r.Set(t.Context(), token, path, value) }
 	if err := set(againPath, testPIN); !errors.Is(err, session.ErrInvalid) || !strings.HasSuffix(err.Error(), "Fill in PIN for idle consoles first.") {
 		t.Errorf("a repeat of nothing: %v", err)
 	}
 	must(t, set(pinPath, quickHash()))
-	if !r.missing(t, pen) {
+	if !r.missing(t, token) {
 		t.Error("typed once is enough")
 	}
 	err := set(againPath, "739216")
@@ -79,37 +79,37 @@ func TestATypedPINIsRepeated(t *testing.T) {
 		t.Errorf("another PIN: %v", err)
 	}
 	r.reopen(t)
-	other, err := r.TakePen(t.Context(), "tty2", true)
+	other, err := r.TakeControl(t.Context(), "tty2", true)
 	must(t, err)
-	if pen = other; !r.missing(t, pen) {
+	if token = other; !r.missing(t, token) {
 		t.Error("after a restart, typed once is enough")
 	}
 	must(t, set(againPath, testPIN))
 	r.reopen(t)
-	if pen = take(t, r); r.missing(t, pen) {
+	if token = take(t, r); r.missing(t, token) {
 		t.Error("it is wanted a third time")
 	}
 	must(t, set(againPath, ""))
-	if !r.missing(t, pen) {
+	if !r.missing(t, token) {
 		t.Error("a repeat that was taken back still counts")
 	}
 	must(t, set(againPath, quickHash()))
 	must(t, set(pinPath, quickHash()))
-	if !r.missing(t, pen) {
+	if !r.missing(t, token) {
 		t.Error("the repeat of an earlier PIN counts for the next")
 	}
 	must(t, set(pinPath, ""))
-	if r.missing(t, pen) {
+	if r.missing(t, token) {
 		t.Error("no PIN is to be repeated")
 	}
 }
 
 // TestAWrongRepeatIsTold: a wrong repeat after a right one drops the review, and the other consoles are told so.
 func TestAWrongRepeatIsTold(t *testing.T) {
-	r, pen := newPINRig(t)
-	must(t, r.Set(t.Context(), pen, pinPath, quickHash()))
-	must(t, r.Set(t.Context(), pen, againPath, quickHash()))
-	reviewed(t, r, pen)
+	r, token := newPINRig(t)
+	must(t, r.Set(t.Context(), token, pinPath, quickHash()))
+	must(t, r.Set(t.Context(), token, againPath, quickHash()))
+	reviewed(t, r, token)
 	r.mu.Lock() // so that no other event comes between
 	before := r.core.recorder.seq
 	err := r.core.answered(r.core.draft.set(againPath, "739216"))
@@ -123,19 +123,19 @@ func TestAWrongRepeatIsTold(t *testing.T) {
 	if after.State != view.Collecting || after.Review != nil || field(after, againPath).SecretSet {
 		t.Errorf("the state is %s, the review %v", after.State, after.Review)
 	}
-	if !r.missing(t, pen) {
+	if !r.missing(t, token) {
 		t.Error("the repeat from before still counts")
 	}
 }
 
 // TestAPINOfADocumentIsNotRepeated: nobody typed it here. What a medium brings leaves a typed PIN, and that it was repeated.
 func TestAPINOfADocumentIsNotRepeated(t *testing.T) {
-	r, pen := newPINRig(t)
-	must(t, r.Load(t.Context(), pen, map[string]string{pinPath: quickHash()}, "file site.yaml"))
-	if r.missing(t, pen) {
+	r, token := newPINRig(t)
+	must(t, r.Load(t.Context(), token, map[string]string{pinPath: quickHash()}, "file site.yaml"))
+	if r.missing(t, token) {
 		t.Error("the PIN of a document is to be repeated")
 	}
-	if err := r.Set(t.Context(), pen, againPath, testPIN); !errors.Is(err, session.ErrInvalid) {
+	if err := r.Set(t.Context(), token, againPath, testPIN); !errors.Is(err, session.ErrInvalid) {
 		t.Errorf("a repeat of what a document brought: %v", err)
 	}
 }

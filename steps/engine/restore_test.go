@@ -11,8 +11,8 @@ import (
 // lost by it.
 func TestRestore(t *testing.T) {
 	each(t, func(t *testing.T, _ *rig, s session.Session) {
-		pen := take(t, s)
-		must(t, s.Load(t.Context(), pen, map[string]string{
+		token := take(t, s)
+		must(t, s.Load(t.Context(), token, map[string]string{
 			"spec.clusterName": "shop", "spec.pullSecret": `{"auths":{"quay.io":{"auth":"dTpwYXNz"}}}`,
 		}, "file x.yaml"))
 		type values struct {
@@ -31,19 +31,19 @@ func TestRestore(t *testing.T) {
 		}
 		spoil := func() {
 			t.Helper()
-			must(t, s.Set(t.Context(), pen, "spec.clusterName", "other"))
-			must(t, s.Set(t.Context(), pen, "spec.baseDomain", "example.com"))
-			must(t, s.Set(t.Context(), pen, "spec.pullSecret", ""))
+			must(t, s.Set(t.Context(), token, "spec.clusterName", "other"))
+			must(t, s.Set(t.Context(), token, "spec.baseDomain", "example.com"))
+			must(t, s.Set(t.Context(), token, "spec.pullSecret", ""))
 			is(values{"other", "typed", "example.com", false, true})
 		}
 		spoil()
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Restore, Path: "spec.pullSecret"}))
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.Restore, Path: "spec.pullSecret"}))
 		is(values{"other", "typed", "example.com", true, false})
 		spoil()
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Restore, Step: "names"}))
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.Restore, Step: "names"}))
 		is(values{"shop", "file x.yaml", "", true, false})
 		for _, a := range []session.Action{{Verb: session.Restore, Path: "spec.none"}, {Verb: session.Restore, Step: "none"}, {Verb: session.Restore, Step: "light"}} {
-			if err := s.Do(t.Context(), pen, a); !errors.Is(err, session.ErrNotFound) {
+			if err := s.Do(t.Context(), token, a); !errors.Is(err, session.ErrNotFound) {
 				t.Errorf("%+v: %v", a, err)
 			}
 		}

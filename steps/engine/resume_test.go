@@ -45,8 +45,8 @@ func powerCut(t *testing.T, dir string) {
 // the same end, whatever the machine looked like at the cut.
 func TestResumeFromEveryByte(t *testing.T) {
 	r := newRig(t, newWorld())
-	pen := take(t, r)
-	r.start(t, r, pen, false)
+	token := take(t, r)
+	r.start(t, r, token, false)
 	until(t, r, "the end", inState(view.IsDone))
 	must(t, r.Close())
 	path := filepath.Join(r.dir, "journal.jsonl")
@@ -85,10 +85,10 @@ func TestResumeFromEveryByte(t *testing.T) {
 
 func TestResumeUndo(t *testing.T) {
 	r := newRig(t, newWorld())
-	pen := take(t, r)
-	r.start(t, r, pen, false)
+	token := take(t, r)
+	r.start(t, r, token, false)
 	until(t, r, "the end", inState(view.IsDone))
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Undo}))
 	until(t, r, "everything back", inState(view.IsUndone))
 	must(t, r.Close())
 	path := filepath.Join(r.dir, "journal.jsonl")
@@ -116,10 +116,10 @@ func TestResumeUndo(t *testing.T) {
 
 func TestDraftSurvivesARestart(t *testing.T) {
 	r := newRig(t, newWorld())
-	pen := take(t, r)
+	token := take(t, r)
 	const secret = `{"auths":{"r.example.com":{"auth":"dXNlcjpodW50ZXIyaHVudGVy"}}}`
-	must(t, r.Set(t.Context(), pen, "spec.clusterName", "shop"))
-	must(t, r.Set(t.Context(), pen, "spec.pullSecret", secret))
+	must(t, r.Set(t.Context(), token, "spec.clusterName", "shop"))
+	must(t, r.Set(t.Context(), token, "spec.pullSecret", secret))
 	if s, err := r.Snapshot(t.Context()); err != nil || !s.Resumed.IsZero() {
 		t.Errorf("resumed %v, %v", s.Resumed, err)
 	}
@@ -150,24 +150,24 @@ func TestDraftSurvivesARestart(t *testing.T) {
 // that were accepted, so it has to be there when the job goes on.
 func TestFoundValueSurvivesAPowerCut(t *testing.T) {
 	r := newRig(t, newWorld())
-	pen := take(t, r)
-	r.fill(t, r, pen)
-	must(t, r.Load(t.Context(), pen, map[string]string{"spec.clusterName": "shop", "spec.baseDomain": "example.com"}, "file site.yaml"))
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Inspect}))
+	token := take(t, r)
+	r.fill(t, r, token)
+	must(t, r.Load(t.Context(), token, map[string]string{"spec.clusterName": "shop", "spec.baseDomain": "example.com"}, "file site.yaml"))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Inspect}))
 	until(t, r, "the name that a look finds", func(*view.Snapshot) bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		name, _ := r.core.draft.site.Get("metadata.name")
 		return name == "store-1"
 	})
-	s := reviewed(t, r, pen)
+	s := reviewed(t, r, token)
 	atLight := make(chan struct{})
 	r.w.run["light"] = func(ctx context.Context, _ *backend.Node, _ steps.Report) error {
 		close(atLight)
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
 	<-atLight
 	r.w.mu.Lock()
 	delete(r.w.run, "light")
@@ -192,8 +192,8 @@ func TestUnreadableDraftIsKept(t *testing.T) {
 
 func TestDamagedJournalIsKeptAside(t *testing.T) {
 	r := newRig(t, newWorld())
-	pen := take(t, r)
-	r.start(t, r, pen, false)
+	token := take(t, r)
+	r.start(t, r, token, false)
 	until(t, r, "the end", inState(view.IsDone))
 	must(t, r.Close())
 	path := filepath.Join(r.dir, "journal.jsonl")
@@ -238,8 +238,8 @@ func TestChangedAnswersAreNotResumed(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	pen := take(t, r)
-	r.start(t, r, pen, false)
+	token := take(t, r)
+	r.start(t, r, token, false)
 	<-stop
 	must(t, r.Close())
 	path := filepath.Join(r.dir, "site.yaml")
@@ -265,9 +265,9 @@ func rebooting(r *rig, forever bool) {
 func TestReboot(t *testing.T) {
 	r := newRig(t, newWorld())
 	rebooting(r, false)
-	pen := take(t, r)
-	must(t, r.Set(t.Context(), pen, "spec.policy.allowReboot", "true"))
-	r.start(t, r, pen, false)
+	token := take(t, r)
+	must(t, r.Set(t.Context(), token, "spec.policy.allowReboot", "true"))
+	r.start(t, r, token, false)
 	rebooted := func() bool {
 		return slices.ContainsFunc(r.host.Calls(), func(c string) bool { return strings.Contains(c, "reboot") })
 	}
@@ -282,9 +282,9 @@ func TestReboot(t *testing.T) {
 func TestRebootThatDidNotHappenIsAskedForAgain(t *testing.T) {
 	r := newRig(t, newWorld())
 	rebooting(r, false)
-	pen := take(t, r)
-	must(t, r.Set(t.Context(), pen, "spec.policy.allowReboot", "true"))
-	r.start(t, r, pen, false)
+	token := take(t, r)
+	must(t, r.Set(t.Context(), token, "spec.policy.allowReboot", "true"))
+	r.start(t, r, token, false)
 	until(t, r, "the reboot", func(*view.Snapshot) bool { return r.host.Content("/proc/sys/kernel/random/boot_id") == "boot-2\n" })
 	r.host.File("/proc/sys/kernel/random/boot_id", "boot-1\n") // as if only the engine had restarted
 	r.reopen(t)
@@ -296,9 +296,9 @@ func TestRebootThatDidNotHappenIsAskedForAgain(t *testing.T) {
 func TestRebootLoopEnds(t *testing.T) {
 	r := newRig(t, newWorld())
 	rebooting(r, true)
-	pen := take(t, r)
-	must(t, r.Set(t.Context(), pen, "spec.policy.allowReboot", "true"))
-	r.start(t, r, pen, false)
+	token := take(t, r)
+	must(t, r.Set(t.Context(), token, "spec.policy.allowReboot", "true"))
+	r.start(t, r, token, false)
 	for boot := range maxBoots {
 		until(t, r, "a reboot", func(*view.Snapshot) bool { return len(r.host.Calls()) == boot+1 })
 		r.reopen(t)
@@ -314,9 +314,9 @@ func TestRebootLoopEnds(t *testing.T) {
 func TestRebootRefusedByPolicy(t *testing.T) {
 	r := newRig(t, newWorld())
 	rebooting(r, false)
-	pen := take(t, r)
-	must(t, r.Set(t.Context(), pen, "spec.policy.allowReboot", "false"))
-	r.start(t, r, pen, false)
+	token := take(t, r)
+	must(t, r.Set(t.Context(), token, "spec.policy.allowReboot", "false"))
+	r.start(t, r, token, false)
 	if p := until(t, r, "the refusal", inState(view.HasFailed)).Problem; p.Code != view.RebootRefused {
 		t.Errorf("problem %+v", p)
 	}
@@ -345,23 +345,23 @@ func TestHeldQuestion(t *testing.T) {
 		r := newRig(t, newWorld())
 		defer r.Close()
 		asking(r, 60)
-		pen := take(t, r)
-		r.start(t, r, pen, false)
+		token := take(t, r)
+		r.start(t, r, token, false)
 		until(t, r, "the question", inState(view.InQuestion))
-		if err := r.Do(t.Context(), "other", session.Action{Verb: session.Hold, Question: "keep"}); !errors.Is(err, session.ErrNoPen) {
+		if err := r.Do(t.Context(), "other", session.Action{Verb: session.Hold, Question: "keep"}); !errors.Is(err, session.ErrNoControl) {
 			t.Errorf("stopped without control: %v", err)
 		}
-		if err := r.Do(t.Context(), pen, session.Action{Verb: session.Hold, Question: "other"}); !errors.Is(err, session.ErrNotFound) {
+		if err := r.Do(t.Context(), token, session.Action{Verb: session.Hold, Question: "other"}); !errors.Is(err, session.ErrNotFound) {
 			t.Errorf("stopped another question: %v", err)
 		}
-		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Hold, Question: "keep"}))
-		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Hold, Question: "keep"})) // again, by another key
+		must(t, r.Do(t.Context(), token, session.Action{Verb: session.Hold, Question: "keep"}))
+		must(t, r.Do(t.Context(), token, session.Action{Verb: session.Hold, Question: "keep"})) // again, by another key
 		time.Sleep(10 * time.Minute)
 		synctest.Wait()
 		if s := until(t, r, "the held question", inState(view.InQuestion)); !s.Question.Held {
 			t.Errorf("question %+v", s.Question)
 		}
-		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Reply, Question: "keep", Value: "yes"}))
+		must(t, r.Do(t.Context(), token, session.Action{Verb: session.Reply, Question: "keep", Value: "yes"}))
 		until(t, r, "the end", inState(view.IsDone))
 		if got := r.w.get("answer"); got != "yes" {
 			t.Errorf("answer %q", got)
@@ -376,8 +376,8 @@ func TestCorrect(t *testing.T) {
 		r.w.run["light"] = func(context.Context, *backend.Node, steps.Report) error {
 			return &problem.Problem{Code: "LAMP", Summary: message.T("The bulb is broken."), Fix: message.T("Change it."), Correct: true}
 		}
-		pen := take(t, r)
-		r.start(t, r, pen, alone)
+		token := take(t, r)
+		r.start(t, r, token, alone)
 		s := until(t, r, "the end of the step", func(s *view.Snapshot) bool {
 			return s.State == view.IsUndone && alone || s.State == view.Collecting && !s.Started.IsZero()
 		})
@@ -391,19 +391,19 @@ func TestCorrect(t *testing.T) {
 func TestQuestion(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, s session.Session) {
 		asking(r, 600)
-		pen := take(t, s)
-		r.start(t, s, pen, false)
+		token := take(t, s)
+		r.start(t, s, token, false)
 		snapshot := until(t, s, "the question", inState(view.InQuestion))
 		if q := snapshot.Question; q.ID != "keep" || q.Until.IsZero() || len(q.Choices) != 2 {
 			t.Errorf("question %+v", q)
 		}
-		if err := s.Do(t.Context(), pen, session.Action{Verb: session.Reply, Question: "other", Value: "yes"}); !errors.Is(err, session.ErrNotFound) {
+		if err := s.Do(t.Context(), token, session.Action{Verb: session.Reply, Question: "other", Value: "yes"}); !errors.Is(err, session.ErrNotFound) {
 			t.Errorf("answered another question: %v", err)
 		}
-		if err := s.Do(t.Context(), pen, session.Action{Verb: session.Reply, Question: "keep", Value: "maybe"}); !errors.Is(err, session.ErrInvalid) {
+		if err := s.Do(t.Context(), token, session.Action{Verb: session.Reply, Question: "keep", Value: "maybe"}); !errors.Is(err, session.ErrInvalid) {
 			t.Errorf("answered what is not a choice: %v", err)
 		}
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Reply, Question: "keep", Value: "yes"}))
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.Reply, Question: "keep", Value: "yes"}))
 		until(t, s, "the end", inState(view.IsDone))
 		if r.w.get("answer") != "yes" {
 			t.Errorf("the step got %q", r.w.get("answer"))
@@ -414,9 +414,9 @@ func TestQuestion(t *testing.T) {
 func TestPolicyAnswersWhenUnattended(t *testing.T) {
 	r := newRig(t, newWorld())
 	asking(r, 600)
-	pen := take(t, r)
-	must(t, r.Set(t.Context(), pen, "spec.policy.answers.keep", "yes"))
-	r.start(t, r, pen, true)
+	token := take(t, r)
+	must(t, r.Set(t.Context(), token, "spec.policy.answers.keep", "yes"))
+	r.start(t, r, token, true)
 	until(t, r, "the end", inState(view.IsDone))
 	if r.w.get("answer") != "yes" {
 		t.Errorf("the policy answered %q", r.w.get("answer"))
@@ -429,15 +429,15 @@ func TestDeadline(t *testing.T) {
 		r := newRig(t, newWorld())
 		defer r.Close()
 		asking(r, 600)
-		pen := take(t, r)
-		r.start(t, r, pen, false)
+		token := take(t, r)
+		r.start(t, r, token, false)
 		first := until(t, r, "the question", inState(view.InQuestion)).Question.Until
 
 		ctx, leave := context.WithCancel(t.Context())
 		watching := make(chan struct{})
 		go func() {
 			defer close(watching)
-			_ = r.Events(ctx, pen, 0, func([]event.Event) error { return nil })
+			_ = r.Events(ctx, token, 0, func([]event.Event) error { return nil })
 		}()
 		time.Sleep(500 * time.Second)
 		leave()
@@ -461,9 +461,9 @@ func TestDeadline(t *testing.T) {
 func TestRollbackWhenUnattended(t *testing.T) {
 	r := newRig(t, newWorld())
 	r.w.setFail("light", broken())
-	pen := take(t, r)
-	must(t, r.Set(t.Context(), pen, "spec.policy.rollbackOnFailure", "true"))
-	r.start(t, r, pen, true)
+	token := take(t, r)
+	must(t, r.Set(t.Context(), token, "spec.policy.rollbackOnFailure", "true"))
+	r.start(t, r, token, true)
 	until(t, r, "everything back", inState(view.IsUndone))
 	if r.w.get("names") != "factory" {
 		t.Errorf("the names are %q", r.w.get("names"))
@@ -497,8 +497,8 @@ func TestDiskFullInTheJournal(t *testing.T) {
 			r.mu.Unlock()
 		}
 	})
-	pen := take(t, r)
-	r.start(t, r, pen, false)
+	token := take(t, r)
+	r.start(t, r, token, false)
 	snapshot := until(t, r, "the failure", inState(view.HasFailed))
 	if p := snapshot.Problem; p.Code != "DSK-FULL" {
 		t.Errorf("problem %+v", p)
@@ -510,7 +510,7 @@ func TestDiskFullInTheJournal(t *testing.T) {
 	full = false
 	r.mu.Unlock()
 	r.w.onRun(nil)
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Retry}))
 	until(t, r, "the end", inState(view.IsDone))
 	r.reopen(t)
 	until(t, r, "the end, read again", inState(view.IsDone))
@@ -545,8 +545,8 @@ func TestInspectionIsNotJournalled(t *testing.T) {
 // TestHandOverIsWipedAfterACut looks at the moment between the hand-over's event and the wiping.
 func TestHandOverIsWipedAfterACut(t *testing.T) {
 	r := newRig(t, newWorld())
-	pen := take(t, r)
-	r.start(t, r, pen, false)
+	token := take(t, r)
+	r.start(t, r, token, false)
 	until(t, r, "the end", inState(view.IsDone))
 	must(t, r.emit(handOverEvent("")))
 	must(t, os.WriteFile(filepath.Join(r.dir, "secrets", "spec.pullSecret"), []byte("{}"), 0o600))
@@ -566,19 +566,19 @@ func TestPenOfAConsoleThatWentAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, newWorld())
 		defer r.Close()
-		pen := take(t, r)
+		token := take(t, r)
 		ctx, leave := context.WithCancel(t.Context())
 		watching := make(chan struct{})
 		go func() {
 			defer close(watching)
-			_ = r.Events(ctx, pen, 0, func([]event.Event) error { return nil })
+			_ = r.Events(ctx, token, 0, func([]event.Event) error { return nil })
 		}()
 		time.Sleep(time.Minute)
 		leave()
 		<-watching
-		before := until(t, r, "the pen still held", func(s *view.Snapshot) bool { return s.Pen.Holder == "tty1" }).Seq
-		time.Sleep(2 * penGrace)
-		after := until(t, r, "the pen free", func(s *view.Snapshot) bool { return s.Pen.Holder == "" })
+		before := until(t, r, "control still held", func(s *view.Snapshot) bool { return s.Control.Holder == "tty1" }).Seq
+		time.Sleep(2 * controlGrace)
+		after := until(t, r, "control free", func(s *view.Snapshot) bool { return s.Control.Holder == "" })
 		if after.Seq == before {
 			t.Error("the other consoles were not told")
 		}
@@ -588,18 +588,18 @@ func TestPenOfAConsoleThatWentAway(t *testing.T) {
 // TestOldFailuresDoNotStandAgainstANewStart: what failed in a step's attempt is about the answers of then.
 func TestOldFailuresDoNotStandAgainstANewStart(t *testing.T) {
 	r := newRig(t, newWorld())
-	pen := take(t, r)
+	token := take(t, r)
 	r.w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
 		report.Check(check.Check{ID: "gateway", Title: message.T("Gateway"), Status: check.Fail, Observed: message.T("nobody answers"), Fix: message.T("Fix it.")})
 		return broken()
 	}
-	r.start(t, r, pen, false)
+	r.start(t, r, token, false)
 	until(t, r, "the failure", inState(view.HasFailed))
 	r.w.mu.Lock()
 	delete(r.w.run, "light")
 	r.w.mu.Unlock()
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
-	r.start(t, r, pen, false)
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Edit}))
+	r.start(t, r, token, false)
 	s := until(t, r, "the end", func(s *view.Snapshot) bool { return s.State == view.IsDone || s.State == view.HasFailed })
 	if s.State != view.IsDone {
 		t.Errorf("the second attempt: %s, %+v", s.State, s.Problem)

@@ -69,30 +69,30 @@ func field(s *view.Snapshot, path string) view.Field {
 
 func TestForm(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, s session.Session) {
-		pen := take(t, s)
+		token := take(t, s)
 		snapshot := until(t, s, "the form", inState(view.Collecting))
 		if c := snapshot.Stages[0].Steps[0].Checks[0]; c.Status != check.Fail {
 			t.Errorf("the first inspection saw %+v", c)
 		}
-		must(t, s.Set(t.Context(), pen, "spec.baseDomain", "Not_A_Domain"))
+		must(t, s.Set(t.Context(), token, "spec.baseDomain", "Not_A_Domain"))
 		snapshot, err := s.Snapshot(t.Context())
 		must(t, err)
 		f := field(snapshot, "spec.baseDomain")
 		if f.Value != "Not_A_Domain" || f.Problem.String() == "" || !f.Changed || f.Source != "typed" {
 			t.Errorf("a wrong value is kept with its problem, got %+v", f)
 		}
-		snapshot = reviewed(t, s, pen)
+		snapshot = reviewed(t, s, token)
 		all := strings.Join(message.English(snapshot.Review.Problems), "\n")
 		for _, want := range []string{"Base domain", "Cluster name", "Cable"} {
 			if !strings.Contains(all, want) {
 				t.Errorf("the review's problems lack %q:\n%s", want, all)
 			}
 		}
-		err = s.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: snapshot.Review.Fingerprint})
+		err = s.Do(t.Context(), token, session.Action{Verb: session.Start, Fingerprint: snapshot.Review.Fingerprint})
 		if !errors.Is(err, session.ErrInvalid) {
 			t.Errorf("a review with problems was started: %v", err)
 		}
-		if err := s.Set(t.Context(), pen, "spec.nothing", "x"); !errors.Is(err, session.ErrNotFound) {
+		if err := s.Set(t.Context(), token, "spec.nothing", "x"); !errors.Is(err, session.ErrNotFound) {
 			t.Errorf("setting an unknown path: %v", err)
 		}
 	})
@@ -100,18 +100,18 @@ func TestForm(t *testing.T) {
 
 func TestWholeJob(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, s session.Session) {
-		pen := take(t, s)
-		snapshot := r.fill(t, s, pen)
+		token := take(t, s)
+		snapshot := r.fill(t, s, token)
 		if r.w.get("names") != "factory" {
 			t.Fatal("something changed before the review was accepted")
 		}
-		if err := s.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: "other"}); !errors.Is(err, session.ErrInvalid) {
+		if err := s.Do(t.Context(), token, session.Action{Verb: session.Start, Fingerprint: "other"}); !errors.Is(err, session.ErrInvalid) {
 			t.Errorf("started with another review's fingerprint: %v", err)
 		}
 		if old := snapshot.Review.Steps[0].Plan.Changes[0]; old.Old.String() != "factory" || old.New.String() != "shop.example.com" {
 			t.Errorf("plan %+v", old)
 		}
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: snapshot.Review.Fingerprint}))
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.Start, Fingerprint: snapshot.Review.Fingerprint}))
 		snapshot = until(t, s, "the end", inState(view.IsDone))
 		if got := snapshot.Stages[1].Steps[1]; got.Status != view.StepSkip || got.Skip.String() != "not asked for" {
 			t.Errorf("the step that does not apply: %+v", got)
@@ -119,10 +119,10 @@ func TestWholeJob(t *testing.T) {
 		if snapshot.Life != "landed" || r.w.get("names") != "shop.example.com" || r.w.get("light") != "on" {
 			t.Errorf("life %s, machine %v", snapshot.Life, r.w.state)
 		}
-		if err := s.Set(t.Context(), pen, "spec.clusterName", "x"); !errors.Is(err, session.ErrState) {
+		if err := s.Set(t.Context(), token, "spec.clusterName", "x"); !errors.Is(err, session.ErrState) {
 			t.Errorf("a finished job's answers were changed: %v", err)
 		}
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.Undo}))
 		until(t, s, "everything back", inState(view.IsUndone))
 		if r.w.get("names") != "factory" || r.w.get("light") != "off" {
 			t.Errorf("undo left %v", r.w.state)
@@ -132,13 +132,13 @@ func TestWholeJob(t *testing.T) {
 
 func TestEventsTellTheWholeStory(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, s session.Session) {
-		pen := take(t, s)
-		r.start(t, s, pen, false)
+		token := take(t, s)
+		r.start(t, s, token, false)
 		until(t, s, "the end", inState(view.IsDone))
 		var got []string
 		var last uint64
 		enough := errors.New("enough")
-		err := s.Events(t.Context(), pen, 0, func(events []event.Event) error {
+		err := s.Events(t.Context(), token, 0, func(events []event.Event) error {
 			for _, e := range events {
 				if e.Seq <= last {
 					t.Errorf("event %d after %d", e.Seq, last)
@@ -163,33 +163,33 @@ func TestEventsTellTheWholeStory(t *testing.T) {
 	})
 }
 
-func TestPen(t *testing.T) {
+func TestControlOfConsoles(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, s session.Session) {
-		if err := s.Set(t.Context(), "", "spec.clusterName", "x"); !errors.Is(err, session.ErrNoPen) {
+		if err := s.Set(t.Context(), "", "spec.clusterName", "x"); !errors.Is(err, session.ErrNoControl) {
 			t.Errorf("a write without control: %v", err)
 		}
 		first := take(t, s)
-		_, err := s.TakePen(t.Context(), "ttyS0", false)
-		if !errors.Is(err, session.ErrPenHeld) || !strings.Contains(err.Error(), "tty1") {
+		_, err := s.TakeControl(t.Context(), "ttyS0", false)
+		if !errors.Is(err, session.ErrControlHeld) || !strings.Contains(err.Error(), "tty1") {
 			t.Errorf("a second console took control unasked: %v", err)
 		}
-		second, err := s.TakePen(t.Context(), "ttyS0", true)
+		second, err := s.TakeControl(t.Context(), "ttyS0", true)
 		must(t, err)
-		if err := s.Set(t.Context(), first, "spec.clusterName", "x"); !errors.Is(err, session.ErrNoPen) {
+		if err := s.Set(t.Context(), first, "spec.clusterName", "x"); !errors.Is(err, session.ErrNoControl) {
 			t.Errorf("the console that lost control still wrote: %v", err)
 		}
 		must(t, s.Set(t.Context(), second, "spec.clusterName", "x"))
 		snapshot, err := s.Snapshot(t.Context())
 		must(t, err)
-		if snapshot.Pen.Holder != "ttyS0" {
-			t.Errorf("control is with %q", snapshot.Pen.Holder)
+		if snapshot.Control.Holder != "ttyS0" {
+			t.Errorf("control is with %q", snapshot.Control.Holder)
 		}
-		again, err := s.TakePen(t.Context(), "ttyS0", false) // the same console, after its line dropped
+		again, err := s.TakeControl(t.Context(), "ttyS0", false) // the same console, after its line dropped
 		must(t, err)
-		if err := s.Set(t.Context(), second, "spec.clusterName", "y"); !errors.Is(err, session.ErrNoPen) {
+		if err := s.Set(t.Context(), second, "spec.clusterName", "y"); !errors.Is(err, session.ErrNoControl) {
 			t.Errorf("the token from before the line dropped still writes: %v", err)
 		}
-		must(t, s.ReleasePen(t.Context(), again))
+		must(t, s.ReleaseControl(t.Context(), again))
 		take(t, s)
 	})
 }
@@ -197,26 +197,26 @@ func TestPen(t *testing.T) {
 func TestFailureHasWaysOn(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, s session.Session) {
 		r.w.setFail("light", broken())
-		pen := take(t, s)
-		r.start(t, s, pen, false)
+		token := take(t, s)
+		r.start(t, s, token, false)
 		snapshot := until(t, s, "the failure", inState(view.HasFailed))
 		if p := snapshot.Problem; p.Code != "BRKN" || p.Fix.String() != "Fix it." || p.Detail.String() != "cause" || snapshot.Current != "light" {
 			t.Errorf("problem %+v at %s", p, snapshot.Current)
 		}
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.Retry}))
 		until(t, s, "the failure again", func(s *view.Snapshot) bool { return s.State == view.HasFailed && s.Seq > snapshot.Seq+2 })
 
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.Edit}))
 		snapshot = until(t, s, "the form", inState(view.Collecting))
 		if f := field(snapshot, "spec.clusterName"); f.Value != "shop" {
 			t.Errorf("edit lost an answer: %+v", f)
 		}
-		r.start(t, s, pen, false)
+		r.start(t, s, token, false)
 		until(t, s, "the failure", inState(view.HasFailed))
-		if err := s.Do(t.Context(), pen, session.Action{Verb: session.Skip, Step: "names"}); !errors.Is(err, session.ErrInvalid) {
+		if err := s.Do(t.Context(), token, session.Action{Verb: session.Skip, Step: "names"}); !errors.Is(err, session.ErrInvalid) {
 			t.Errorf("a step that did not fail was skipped: %v", err)
 		}
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Skip, Step: "light", Reason: "no lamp here"}))
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.Skip, Step: "light", Reason: "no lamp here"}))
 		snapshot = until(t, s, "the end", inState(view.IsDone))
 		if got := snapshot.Stages[1].Steps[0]; got.Status != view.StepSkip || !strings.Contains(got.Skip.String(), "no lamp here") {
 			t.Errorf("the skipped step: %+v", got)
@@ -229,31 +229,31 @@ func TestFailureHasWaysOn(t *testing.T) {
 
 func TestWaiver(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, s session.Session) {
-		pen := take(t, s)
-		r.fill(t, s, pen)
+		token := take(t, s)
+		r.fill(t, s, token)
 		r.w.mu.Lock()
 		r.w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
 			report.Check(check.Check{ID: "lamp", Title: message.T("Lamp"), Status: check.Fail, Observed: message.T("dark")})
 			return nil
 		}
 		r.w.mu.Unlock()
-		r.start(t, s, pen, false)
+		r.start(t, s, token, false)
 		snapshot := until(t, s, "the failed check", inState(view.HasFailed))
 		if snapshot.Problem.Code != "CHK-BAD" {
 			t.Errorf("problem %+v", snapshot.Problem)
 		}
-		if err := s.Do(t.Context(), pen, session.Action{Verb: session.Waive, Step: "light", Check: "lamp"}); !errors.Is(err, session.ErrInvalid) {
+		if err := s.Do(t.Context(), token, session.Action{Verb: session.Waive, Step: "light", Check: "lamp"}); !errors.Is(err, session.ErrInvalid) {
 			t.Errorf("a waiver without a name: %v", err)
 		}
 		for _, reason := range []string{"two\nlines", "\x1b[2J", strings.Repeat("x", maxWaiver)} {
 			a := session.Action{Verb: session.Waive, Step: "light", Check: "lamp", By: "Kim", Reason: reason}
-			if err := s.Do(t.Context(), pen, a); !errors.Is(err, session.ErrInvalid) {
+			if err := s.Do(t.Context(), token, a); !errors.Is(err, session.ErrInvalid) {
 				t.Errorf("a waiver with the reason %.20q: %v", reason, err)
 			}
 		}
 		waive := session.Action{Verb: session.Waive, Step: "light", Check: "lamp", By: "Kim", Reason: "spare part is on its way"}
-		must(t, s.Do(t.Context(), pen, waive))
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+		must(t, s.Do(t.Context(), token, waive))
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.Retry}))
 		snapshot = until(t, s, "the end", inState(view.IsDone))
 		if c := snapshot.Stages[1].Steps[0].Checks[0]; c.Status != check.Waived || c.Waiver.By != "Kim" {
 			t.Errorf("the waived check: %+v", c)
@@ -264,10 +264,10 @@ func TestWaiver(t *testing.T) {
 // TestWaivedIsSeenInTheReview: whoever starts the work reads what someone else took responsibility for.
 func TestWaivedIsSeenInTheReview(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, s session.Session) {
-		pen := take(t, s)
+		token := take(t, s)
 		until(t, s, "the form", inState(view.Collecting))
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Waive, Step: "names", Check: "cable", By: "Kim", Reason: "it comes tomorrow"}))
-		warnings := reviewed(t, s, pen).Review.Warnings
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.Waive, Step: "names", Check: "cable", By: "Kim", Reason: "it comes tomorrow"}))
+		warnings := reviewed(t, s, token).Review.Warnings
 		if want := "Cable: no link. Waived by Kim (it comes tomorrow)"; !slices.Contains(message.English(warnings), want) {
 			t.Errorf("the review's warnings lack %q: %q", want, warnings)
 		}
@@ -280,17 +280,17 @@ func TestCancel(t *testing.T) {
 			<-ctx.Done()
 			return ctx.Err()
 		}
-		pen := take(t, s)
-		r.start(t, s, pen, false)
+		token := take(t, s)
+		r.start(t, s, token, false)
 		until(t, s, "the work", func(s *view.Snapshot) bool { return s.Current == "light" })
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Cancel}))
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.Cancel}))
 		if p := until(t, s, "the stop", inState(view.HasFailed)).Problem; p.Code != "ENG-HALT" {
 			t.Errorf("problem %+v", p)
 		}
 		r.w.mu.Lock()
 		delete(r.w.run, "light")
 		r.w.mu.Unlock()
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.Retry}))
 		until(t, s, "the end", inState(view.IsDone))
 	})
 }
@@ -298,8 +298,8 @@ func TestCancel(t *testing.T) {
 func TestPanicIsAFailure(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, s session.Session) {
 		r.w.run["light"] = func(context.Context, *backend.Node, steps.Report) error { panic("boom") }
-		pen := take(t, s)
-		r.start(t, s, pen, false)
+		token := take(t, s)
+		r.start(t, s, token, false)
 		if p := until(t, s, "the failure", inState(view.HasFailed)).Problem; p.Code != "ENG-BUG" || !strings.Contains(p.Detail.String(), "boom") {
 			t.Errorf("problem %+v", p)
 		}
@@ -308,13 +308,13 @@ func TestPanicIsAFailure(t *testing.T) {
 
 func TestHandOverEndsUndoAndLocks(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, s session.Session) {
-		pen := take(t, s)
-		r.fill(t, s, pen)
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
-		must(t, s.Set(t.Context(), pen, "spec.pullSecret", `{"auths":{"r.example.com":{"auth":"dXNlcjpodW50ZXIyaHVudGVy"}}}`))
-		r.start(t, s, pen, false)
+		token := take(t, s)
+		r.fill(t, s, token)
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.Edit}))
+		must(t, s.Set(t.Context(), token, "spec.pullSecret", `{"auths":{"r.example.com":{"auth":"dXNlcjpodW50ZXIyaHVudGVy"}}}`))
+		r.start(t, s, token, false)
 		until(t, s, "the end", inState(view.IsDone))
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.HandOver}))
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.HandOver}))
 		snapshot := until(t, s, "the lock", func(s *view.Snapshot) bool { return s.Locked })
 		if field(snapshot, "spec.pullSecret").SecretSet {
 			t.Error("the secret is still there after the hand-over")
@@ -325,18 +325,18 @@ func TestHandOverEndsUndoAndLocks(t *testing.T) {
 			}
 		}
 		for _, verb := range []session.Verb{session.Undo, session.Edit, session.Waive} {
-			if err := s.Do(t.Context(), pen, session.Action{Verb: verb}); !errors.Is(err, session.ErrLocked) {
+			if err := s.Do(t.Context(), token, session.Action{Verb: verb}); !errors.Is(err, session.ErrLocked) {
 				t.Errorf("%s on a landed node: %v", verb, err)
 			}
 		}
-		if err := s.Do(t.Context(), pen, session.Action{Verb: session.Unlock, Value: "other"}); !errors.Is(err, session.ErrInvalid) {
+		if err := s.Do(t.Context(), token, session.Action{Verb: session.Unlock, Value: "other"}); !errors.Is(err, session.ErrInvalid) {
 			t.Errorf("unlocked with a wrong name: %v", err)
 		}
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Unlock, Value: "node"}))
-		if err := s.Do(t.Context(), pen, session.Action{Verb: session.Undo}); !errors.Is(err, session.ErrState) {
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.Unlock, Value: "node"}))
+		if err := s.Do(t.Context(), token, session.Action{Verb: session.Undo}); !errors.Is(err, session.ErrState) {
 			t.Errorf("undo after the hand-over: %v", err)
 		}
-		must(t, s.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.Edit}))
 	})
 }
 
@@ -345,19 +345,19 @@ func TestExport(t *testing.T) {
 		if _, err := s.Export(t.Context(), session.ReportText); !errors.Is(err, session.ErrNotFound) {
 			t.Errorf("a report before there is one: %v", err)
 		}
-		pen := take(t, s)
-		const token = "c2VjcmV0LXVzZXI6c2VjcmV0LXdvcmQ="
-		must(t, s.Set(t.Context(), pen, "spec.pullSecret", `{"auths":{"r.example.com":{"auth":"`+token+`"}}}`))
+		token := take(t, s)
+		const secret = "c2VjcmV0LXVzZXI6c2VjcmV0LXdvcmQ="
+		must(t, s.Set(t.Context(), token, "spec.pullSecret", `{"auths":{"r.example.com":{"auth":"`+secret+`"}}}`))
 		answers, err := s.Export(t.Context(), session.Answers)
 		must(t, err)
-		if !bytes.Contains(answers, []byte("<set>")) || bytes.Contains(answers, []byte(token)) {
+		if !bytes.Contains(answers, []byte("<set>")) || bytes.Contains(answers, []byte(secret)) {
 			t.Errorf("answers:\n%s", answers)
 		}
 		r.w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
-			report.Say(message.F("using %s and secret-word", token))
+			report.Say(message.F("using %s and secret-word", secret))
 			return broken()
 		}
-		r.start(t, s, pen, false)
+		r.start(t, s, token, false)
 		until(t, s, "the failure", inState(view.HasFailed))
 		inventory, err := s.Export(t.Context(), session.Inventory)
 		must(t, err)
@@ -375,7 +375,7 @@ func TestExport(t *testing.T) {
 				t.Errorf("the bundle lacks %s", want)
 			}
 		}
-		for _, secret := range []string{token, "secret-word"} {
+		for _, secret := range []string{secret, "secret-word"} {
 			if bytes.Contains(text, []byte(secret)) {
 				t.Errorf("the bundle holds the secret %s", secret)
 			}
@@ -385,20 +385,20 @@ func TestExport(t *testing.T) {
 
 func TestWarningsStopWhatNobodyWatches(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, s session.Session) {
-		pen := take(t, s)
-		r.fill(t, s, pen)
-		must(t, s.Set(t.Context(), pen, "spec.baseDomain", "shop.local")) // a name that only warns
-		review := reviewed(t, s, pen).Review
+		token := take(t, s)
+		r.fill(t, s, token)
+		must(t, s.Set(t.Context(), token, "spec.baseDomain", "shop.local")) // a name that only warns
+		review := reviewed(t, s, token).Review
 		if len(review.Warnings) == 0 {
 			t.Fatalf("no warning in %+v", review)
 		}
 		start := session.Action{Verb: session.Start, Fingerprint: review.Fingerprint, Unattended: true}
-		if err := s.Do(t.Context(), pen, start); !errors.Is(err, session.ErrInvalid) {
+		if err := s.Do(t.Context(), token, start); !errors.Is(err, session.ErrInvalid) {
 			t.Errorf("started over warnings with nobody watching: %v", err)
 		}
-		must(t, s.Set(t.Context(), pen, "spec.policy.keepGoingOnWarnings", "true"))
-		start.Fingerprint = reviewed(t, s, pen).Review.Fingerprint
-		must(t, s.Do(t.Context(), pen, start))
+		must(t, s.Set(t.Context(), token, "spec.policy.keepGoingOnWarnings", "true"))
+		start.Fingerprint = reviewed(t, s, token).Review.Fingerprint
+		must(t, s.Do(t.Context(), token, start))
 		until(t, s, "the end", inState(view.IsDone))
 	})
 }
@@ -420,9 +420,9 @@ func TestLogReadsLikeText(t *testing.T) {
 
 func TestFoundValueIsKnownToEveryConsole(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, s session.Session) {
-		pen := take(t, s)
-		must(t, s.Load(t.Context(), pen, map[string]string{"spec.clusterName": "loaded"}, "file x.yaml"))
-		must(t, s.Set(t.Context(), pen, "spec.clusterName", "typed"))
+		token := take(t, s)
+		must(t, s.Load(t.Context(), token, map[string]string{"spec.clusterName": "loaded"}, "file x.yaml"))
+		must(t, s.Set(t.Context(), token, "spec.clusterName", "typed"))
 		snapshot, err := s.Snapshot(t.Context())
 		must(t, err)
 		if f := field(snapshot, "spec.clusterName"); f.Value != "typed" || f.Found != "loaded" || !f.Changed {

@@ -80,7 +80,7 @@ func (s timeServer) Run(_ context.Context, _ *backend.Node, report steps.Report)
 }
 
 // onLine runs a test with a server on a line, with a clock that jumps, up to a form that names a time server which answers.
-func onLine(t *testing.T, test func(t *testing.T, r *rig, l *line, pen string)) {
+func onLine(t *testing.T, test func(t *testing.T, r *rig, l *line, token string)) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &line{takes: 4 * time.Second}
 		w := newWorld()
@@ -94,15 +94,15 @@ func onLine(t *testing.T, test func(t *testing.T, r *rig, l *line, pen string)) 
 		watching.Go(func() { _ = r.Events(ctx, "", 0, func([]event.Event) error { return nil }) })
 		defer watching.Wait()
 		defer leave()
-		pen := take(t, r)
-		must(t, r.Set(t.Context(), pen, "spec.additionalNTPSources", "192.0.2.1"))
-		r.fill(t, r, pen)
-		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
+		token := take(t, r)
+		must(t, r.Set(t.Context(), token, "spec.additionalNTPSources", "192.0.2.1"))
+		r.fill(t, r, token)
+		must(t, r.Do(t.Context(), token, session.Action{Verb: session.Edit}))
 		time.Sleep(time.Minute)
 		if v := serverView(t, r); len(v.Stale) > 0 || !passed(v) {
 			t.Fatalf("the first look: %+v", v)
 		}
-		test(t, r, l, pen)
+		test(t, r, l, token)
 	})
 }
 
@@ -120,8 +120,8 @@ func passed(v view.Step) bool {
 // TestOldVerdictIsStale: from the moment that an answer changes until the machine has been looked at again, the verdict on
 // the earlier answer is told as such; and the new look begins at once.
 func TestOldVerdictIsStale(t *testing.T) {
-	onLine(t, func(t *testing.T, r *rig, _ *line, pen string) {
-		must(t, r.Set(t.Context(), pen, "spec.additionalNTPSources", "192.0.2.99"))
+	onLine(t, func(t *testing.T, r *rig, _ *line, token string) {
+		must(t, r.Set(t.Context(), token, "spec.additionalNTPSources", "192.0.2.99"))
 		if v := serverView(t, r); !slices.Contains(v.Stale, "server") {
 			t.Errorf("at once: %+v", v)
 		}
@@ -133,7 +133,7 @@ func TestOldVerdictIsStale(t *testing.T) {
 		if v := serverView(t, r); len(v.Stale) > 0 || passed(v) {
 			t.Errorf("after the look: %+v", v)
 		}
-		must(t, r.Set(t.Context(), pen, "spec.clusterName", "other"))
+		must(t, r.Set(t.Context(), token, "spec.clusterName", "other"))
 		if v := serverView(t, r); len(v.Stale) > 0 {
 			t.Errorf("after an answer that it does not read: %+v", v)
 		}
@@ -142,15 +142,15 @@ func TestOldVerdictIsStale(t *testing.T) {
 
 // TestReviewWaitsForTheLook: what was seen of earlier answers does not let the work start.
 func TestReviewWaitsForTheLook(t *testing.T) {
-	onLine(t, func(t *testing.T, r *rig, _ *line, pen string) {
-		must(t, r.Set(t.Context(), pen, "spec.additionalNTPSources", "192.0.2.99"))
-		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Review}))
+	onLine(t, func(t *testing.T, r *rig, _ *line, token string) {
+		must(t, r.Set(t.Context(), token, "spec.additionalNTPSources", "192.0.2.99"))
+		must(t, r.Do(t.Context(), token, session.Action{Verb: session.Review}))
 		s, err := r.Snapshot(t.Context())
 		must(t, err)
 		if want := "Server: silent. Check the address."; s.Review == nil || !slices.Contains(message.English(s.Review.Problems), want) {
 			t.Fatalf("the review lacks %q: %+v", want, s.Review)
 		}
-		if err := r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}); !errors.Is(err, session.ErrInvalid) {
+		if err := r.Do(t.Context(), token, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}); !errors.Is(err, session.ErrInvalid) {
 			t.Errorf("start: %v", err)
 		}
 	})
@@ -158,12 +158,12 @@ func TestReviewWaitsForTheLook(t *testing.T) {
 
 // TestReviewOfOneMomentIsRefused: an answer that changes while the review waits makes another one necessary.
 func TestReviewOfOneMomentIsRefused(t *testing.T) {
-	onLine(t, func(t *testing.T, r *rig, _ *line, pen string) {
-		must(t, r.Set(t.Context(), pen, "spec.additionalNTPSources", "192.0.2.99"))
+	onLine(t, func(t *testing.T, r *rig, _ *line, token string) {
+		must(t, r.Set(t.Context(), token, "spec.additionalNTPSources", "192.0.2.99"))
 		asked := make(chan error, 1)
-		go func() { asked <- r.Do(t.Context(), pen, session.Action{Verb: session.Review}) }()
+		go func() { asked <- r.Do(t.Context(), token, session.Action{Verb: session.Review}) }()
 		time.Sleep(2 * time.Second)
-		must(t, r.Set(t.Context(), pen, "spec.additionalNTPSources", "192.0.2.1"))
+		must(t, r.Set(t.Context(), token, "spec.additionalNTPSources", "192.0.2.1"))
 		if err := <-asked; err != nil && !errors.Is(err, session.ErrState) {
 			t.Error(err)
 		}
@@ -177,12 +177,12 @@ func TestReviewOfOneMomentIsRefused(t *testing.T) {
 
 // TestLateLookIsDropped: a look that goes on after its answers were replaced says nothing any more.
 func TestLateLookIsDropped(t *testing.T) {
-	onLine(t, func(t *testing.T, r *rig, l *line, pen string) {
+	onLine(t, func(t *testing.T, r *rig, l *line, token string) {
 		l.do(func(l *line) { l.deaf = true })
-		must(t, r.Set(t.Context(), pen, "spec.additionalNTPSources", "192.0.2.99"))
+		must(t, r.Set(t.Context(), token, "spec.additionalNTPSources", "192.0.2.99"))
 		time.Sleep(2 * time.Second)
 		l.do(func(l *line) { l.deaf, l.asked = false, nil })
-		must(t, r.Set(t.Context(), pen, "spec.additionalNTPSources", "192.0.2.1"))
+		must(t, r.Set(t.Context(), token, "spec.additionalNTPSources", "192.0.2.1"))
 		for range 20 {
 			time.Sleep(time.Second)
 			if v := serverView(t, r); !passed(v) {
@@ -197,13 +197,13 @@ func TestLateLookIsDropped(t *testing.T) {
 
 // TestLookEndsWithTheStart: a look that runs when the work begins neither judges the work nor clears what it tells.
 func TestLookEndsWithTheStart(t *testing.T) {
-	onLine(t, func(t *testing.T, r *rig, l *line, pen string) {
-		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Review}))
+	onLine(t, func(t *testing.T, r *rig, l *line, token string) {
+		must(t, r.Do(t.Context(), token, session.Action{Verb: session.Review}))
 		l.do(func(l *line) { l.deaf, l.down, l.takes = true, true, 5*time.Minute })
 		until(t, r, "a look", func(s *view.Snapshot) bool { time.Sleep(time.Second); return s.Stages[2].Steps[0].Inspecting })
 		s, err := r.Snapshot(t.Context())
 		must(t, err)
-		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
+		must(t, r.Do(t.Context(), token, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}))
 		time.Sleep(time.Hour)
 		s, err = r.Snapshot(t.Context())
 		must(t, err)
@@ -215,13 +215,13 @@ func TestLookEndsWithTheStart(t *testing.T) {
 
 // TestWhatFailsAfterTheReview keeps the work from starting: nobody has seen it in the review.
 func TestWhatFailsAfterTheReview(t *testing.T) {
-	onLine(t, func(t *testing.T, r *rig, l *line, pen string) {
-		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Review}))
+	onLine(t, func(t *testing.T, r *rig, l *line, token string) {
+		must(t, r.Do(t.Context(), token, session.Action{Verb: session.Review}))
 		s, err := r.Snapshot(t.Context())
 		must(t, err)
 		l.do(func(l *line) { l.down = true })
 		time.Sleep(time.Minute)
-		if err := r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}); !errors.Is(err, session.ErrState) {
+		if err := r.Do(t.Context(), token, session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}); !errors.Is(err, session.ErrState) {
 			t.Errorf("start: %v", err)
 		}
 	})

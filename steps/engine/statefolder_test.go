@@ -115,9 +115,9 @@ func TestDraftThatCannotBeRead(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			r := newRig(t, newWorld())
-			pen := take(t, r)
-			must(t, r.Set(t.Context(), pen, "spec.clusterName", "shop"))
-			must(t, r.Set(t.Context(), pen, "spec.pullSecret", registryPull))
+			token := take(t, r)
+			must(t, r.Set(t.Context(), token, "spec.clusterName", "shop"))
+			must(t, r.Set(t.Context(), token, "spec.pullSecret", registryPull))
 			must(t, r.Close())
 			spoil(filepath.Join(r.dir, "site.yaml"))
 			r.open(t)
@@ -136,10 +136,10 @@ func TestDraftThatCannotBeRead(t *testing.T) {
 // TestDraftThatWouldNotBeReadAgain: what together is too much for one document is refused while the person is there.
 func TestDraftThatWouldNotBeReadAgain(t *testing.T) {
 	r := newRig(t, newWorld())
-	pen := take(t, r)
+	token := take(t, r)
 	var err error
 	for _, path := range []string{"spec.apiCert.cert", "spec.ingressCert.cert", "spec.ingressCert.ca", "spec.additionalTrustBundle", "spec.networkConfig", "spec.apiCert.ca"} {
-		if err = r.Set(t.Context(), pen, path, strings.Repeat("aaaaaaaaa\n", 25<<10)); errors.Is(err, session.ErrInvalid) {
+		if err = r.Set(t.Context(), token, path, strings.Repeat("aaaaaaaaa\n", 25<<10)); errors.Is(err, session.ErrInvalid) {
 			break
 		}
 	}

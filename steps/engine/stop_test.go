@@ -33,20 +33,20 @@ func expectStop(t *testing.T, f *faulty, at string) {
 // TestStopBetweenTwoSteps: the step that comes next is not begun, in a job and in an undo.
 func TestStopBetweenTwoSteps(t *testing.T) {
 	f := newFaulty(t, nil)
-	pen := take(t, f)
+	token := take(t, f)
 	f.at(event.Done, "names", func() { f.core.stopWork(errCancelled) })
-	f.start(t, f, pen, false)
+	f.start(t, f, token, false)
 	expectStop(t, f, "light")
 	machineIs(t, f.rig, "shop.example.com", "off", "off")
 	f.makeRoom() // no further stop
-	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+	must(t, f.Do(t.Context(), token, session.Action{Verb: session.Retry}))
 	until(t, f, "the end", inState(view.IsDone))
 
 	f.at(event.Undone, "lamp", func() { f.core.stopWork(errCancelled) })
-	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	must(t, f.Do(t.Context(), token, session.Action{Verb: session.Undo}))
 	expectStop(t, f, "light")
 	machineIs(t, f.rig, "shop.example.com", "on", "off")
-	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+	must(t, f.Do(t.Context(), token, session.Action{Verb: session.Retry}))
 	until(t, f, "everything back", inState(view.IsUndone))
 	machineIs(t, f.rig, "factory", "off", "off")
 }
@@ -62,16 +62,16 @@ func TestStopOfAnUndoAtWork(t *testing.T) {
 		<-ctx.Done()
 		return context.Cause(ctx)
 	})
-	pen := take(t, f)
-	f.start(t, f, pen, false)
+	token := take(t, f)
+	f.start(t, f, token, false)
 	until(t, f, "the end", inState(view.IsDone))
-	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	must(t, f.Do(t.Context(), token, session.Action{Verb: session.Undo}))
 	until(t, f, "the lamp's undo", func(s *view.Snapshot) bool { return len(s.Stages[2].Steps[0].Said) > 0 })
-	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Cancel}))
+	must(t, f.Do(t.Context(), token, session.Action{Verb: session.Cancel}))
 	expectStop(t, f, "lamp")
 	machineIs(t, f.rig, "shop.example.com", "on", "on")
 	hang = false
-	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+	must(t, f.Do(t.Context(), token, session.Action{Verb: session.Retry}))
 	until(t, f, "everything back", inState(view.IsUndone))
 }
 
@@ -86,20 +86,20 @@ func TestUndoThatFails(t *testing.T) {
 				}
 				return nil
 			})
-			pen := take(t, f)
-			f.start(t, f, pen, false)
+			token := take(t, f)
+			f.start(t, f, token, false)
 			until(t, f, "the end", inState(view.IsDone))
-			must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+			must(t, f.Do(t.Context(), token, session.Action{Verb: session.Undo}))
 			s := until(t, f, "the failure", inState(view.HasFailed))
 			if s.Problem.Code != code || s.Current != "lamp" {
 				t.Errorf("problem %+v at %q", s.Problem, s.Current)
 			}
 			machineIs(t, f.rig, "shop.example.com", "on", "on")
-			if err := f.Do(t.Context(), pen, session.Action{Verb: session.Skip, Step: "lamp"}); !errors.Is(err, session.ErrState) {
+			if err := f.Do(t.Context(), token, session.Action{Verb: session.Skip, Step: "lamp"}); !errors.Is(err, session.ErrState) {
 				t.Errorf("an undo left a step out: %v", err)
 			}
 			broken = false
-			must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+			must(t, f.Do(t.Context(), token, session.Action{Verb: session.Retry}))
 			until(t, f, "everything back", inState(view.IsUndone))
 			machineIs(t, f.rig, "factory", "off", "off")
 		})
@@ -110,18 +110,18 @@ func TestUndoThatFails(t *testing.T) {
 // still waits for what an interrupted step has to put right.
 func TestOneUndoAtATime(t *testing.T) {
 	f := newFaulty(t, func(context.Context, steps.Report) error { return broken() })
-	pen := take(t, f)
-	f.start(t, f, pen, false)
+	token := take(t, f)
+	f.start(t, f, token, false)
 	until(t, f, "the end", inState(view.IsDone))
-	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	must(t, f.Do(t.Context(), token, session.Action{Verb: session.Undo}))
 	until(t, f, "the failure", inState(view.HasFailed))
 	f.mu.Lock()
 	recovered := make(chan struct{})
 	f.recovered = recovered
 	f.mu.Unlock()
-	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+	must(t, f.Do(t.Context(), token, session.Action{Verb: session.Retry}))
 	for _, verb := range []session.Verb{session.Retry, session.Undo, session.Edit} {
-		if err := f.Do(t.Context(), pen, session.Action{Verb: verb}); !errors.Is(err, session.ErrState) {
+		if err := f.Do(t.Context(), token, session.Action{Verb: verb}); !errors.Is(err, session.ErrState) {
 			t.Errorf("%s while an undo is under way: %v", verb, err)
 		}
 	}
@@ -135,12 +135,12 @@ func TestOneUndoAtATime(t *testing.T) {
 // TestOriginalsAreGoneBeforeTheUndoIsOver: the next job saves its own, which a late wipe would take.
 func TestOriginalsAreGoneBeforeTheUndoIsOver(t *testing.T) {
 	f := newFaulty(t, nil)
-	pen := take(t, f)
-	f.start(t, f, pen, false)
+	token := take(t, f)
+	f.start(t, f, token, false)
 	until(t, f, "the end", inState(view.IsDone))
 	left := []string{"not looked"}
 	f.at(event.Undone, "", func() { left, _ = filepath.Glob(filepath.Join(f.dir, "saved", "*", "*")) })
-	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	must(t, f.Do(t.Context(), token, session.Action{Verb: session.Undo}))
 	until(t, f, "everything back", inState(view.IsUndone))
 	if len(left) > 0 {
 		t.Errorf("when the undo was over there was still %q", left)
@@ -151,22 +151,22 @@ func TestOriginalsAreGoneBeforeTheUndoIsOver(t *testing.T) {
 // take them for its own.
 func TestOriginalsThatCannotBeWiped(t *testing.T) {
 	f := newFaulty(t, nil)
-	pen := take(t, f)
-	f.start(t, f, pen, false)
+	token := take(t, f)
+	f.start(t, f, token, false)
 	until(t, f, "the end", inState(view.IsDone))
 	saved := filepath.Join(f.dir, "saved", "lamp")
 	deepFolder(t, saved)
-	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	must(t, f.Do(t.Context(), token, session.Action{Verb: session.Undo}))
 	until(t, f, "everything back", inState(view.IsUndone))
 	machineIs(t, f.rig, "factory", "off", "off")
-	must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
-	review := f.fill(t, pen).Review
+	must(t, f.Do(t.Context(), token, session.Action{Verb: session.Edit}))
+	review := f.fill(t, token).Review
 	start := session.Action{Verb: session.Start, Fingerprint: review.Fingerprint}
-	if err := f.Do(t.Context(), pen, start); err == nil || !strings.Contains(err.Error(), "wiping") {
+	if err := f.Do(t.Context(), token, start); err == nil || !strings.Contains(err.Error(), "wiping") {
 		t.Errorf("started beside old originals: %v", err)
 	}
 	must(t, os.RemoveAll(saved))
-	must(t, f.Do(t.Context(), pen, start))
+	must(t, f.Do(t.Context(), token, start))
 	until(t, f, "the end", inState(view.IsDone))
 }
 
@@ -176,13 +176,13 @@ func TestRebootThatCannotBe(t *testing.T) {
 		f := newFaulty(t, nil)
 		rebooting(f.rig, false)
 		f.host.On("systemctl reboot", "Call to Reboot failed: Access denied\n", errors.New("exit status 1"))
-		pen := take(t, f)
-		f.start(t, f, pen, false)
+		token := take(t, f)
+		f.start(t, f, token, false)
 		s := until(t, f, "the failure", inState(view.HasFailed))
 		if s.Problem.Code != "PWR-ERR" || !slices.Equal(s.Problem.Output, []string{"Call to Reboot failed: Access denied"}) {
 			t.Errorf("problem %+v", s.Problem)
 		}
-		must(t, f.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+		must(t, f.Do(t.Context(), token, session.Action{Verb: session.Retry}))
 		until(t, f, "the second try", func(s *view.Snapshot) bool { return s.State == view.HasFailed && len(f.host.Calls()) == 2 })
 	})
 	t.Run("the boot cannot be told from the next one", func(t *testing.T) {
@@ -275,10 +275,10 @@ func TestAnswerThatBecameNeedless(t *testing.T) {
 		return []steps.Stage{{ID: "asks", Title: message.T("Asks"), Steps: []steps.Step{&hiding{cfg, &saw}}}}
 	}
 	r := newRig(t, w)
-	pen := take(t, r)
+	token := take(t, r)
 	until(t, r, "the form", inState(view.Collecting))
-	must(t, r.Set(t.Context(), pen, "metadata.name", "typed"))
-	r.start(t, r, pen, false)
+	must(t, r.Set(t.Context(), token, "metadata.name", "typed"))
+	r.start(t, r, token, false)
 	s := until(t, r, "the end", inState(view.IsDone))
 	if f := field(s, "metadata.name"); f.Value != "typed" || saw != "" {
 		t.Errorf("the field holds %q, the step got %q", f.Value, saw)

@@ -184,7 +184,7 @@ func reason(err error) message.Text {
 		return message.F("%s %s (%s)", p.Summary, p.Fix, p.Code)
 	}
 	return message.Detail(err).Map(func(text string) string {
-		for _, kind := range []error{session.ErrState, session.ErrInvalid, session.ErrNoPen, session.ErrPenHeld} { // for programs
+		for _, kind := range []error{session.ErrState, session.ErrInvalid, session.ErrNoControl, session.ErrControlHeld} { // for programs
 			text = strings.TrimPrefix(text, kind.Error()+": ")
 		}
 

@@ -78,24 +78,24 @@ func TestUndoShowsNothingOfTheWayForward(t *testing.T) {
 	}
 	w.more = []steps.Stage{{ID: "more", Title: message.T("More"), Steps: []steps.Step{&held{on, hold}, watched{}}}}
 	r := newRig(t, w)
-	pen := take(t, r)
+	token := take(t, r)
 	until(t, r, "the form", inState(view.Collecting))
-	must(t, r.Set(t.Context(), pen, "spec.clusterName", "shop"))
-	must(t, r.Set(t.Context(), pen, "spec.baseDomain", "example.com"))
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Inspect}))
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Waive, Step: "names", Check: "cable", By: "me", Reason: "it comes later"}))
-	review := reviewed(t, r, pen).Review
+	must(t, r.Set(t.Context(), token, "spec.clusterName", "shop"))
+	must(t, r.Set(t.Context(), token, "spec.baseDomain", "example.com"))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Inspect}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Waive, Step: "names", Check: "cable", By: "me", Reason: "it comes later"}))
+	review := reviewed(t, r, token).Review
 	w.setFail("light", broken())
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Start, Fingerprint: review.Fingerprint}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Start, Fingerprint: review.Fingerprint}))
 	until(t, r, "the failure", inState(view.HasFailed))
 	w.setFail("light", nil)
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Retry}))
 	done := until(t, r, "the end", inState(view.IsDone))
 	if left := ofTheWay(done); len(left) < 5 {
 		t.Fatalf("the work left only %q", left)
 	}
 
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Undo}))
 	undoing := until(t, r, "the undo", func(s *view.Snapshot) bool { return s.Current == "lamp" && len(s.Stages[2].Steps[0].Said) > 0 })
 	if left := ofTheWay(undoing); len(left) > 0 {
 		t.Errorf("during the undo: %q", left)
@@ -113,8 +113,8 @@ func TestUndoShowsNothingOfTheWayForward(t *testing.T) {
 		r.reopen(t)
 	}
 
-	pen = take(t, r)
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Edit}))
+	token = take(t, r)
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Edit}))
 	next, err := r.Snapshot(t.Context())
 	must(t, err)
 	if first := next.Stages[0].Steps[0]; !first.Inspecting && len(first.Checks) == 0 {
@@ -130,10 +130,10 @@ func TestUndoShowsNothingOfTheWayForward(t *testing.T) {
 func TestUndoAfterAFailureTellsWhy(t *testing.T) {
 	r := newRig(t, newWorld())
 	r.w.setFail("light", broken())
-	pen := take(t, r)
-	r.start(t, r, pen, false)
+	token := take(t, r)
+	r.start(t, r, token, false)
 	until(t, r, "the failure", inState(view.HasFailed))
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Undo}))
 	if s := until(t, r, "everything back", inState(view.IsUndone)); len(s.Met) != 1 {
 		t.Errorf("the failure that led to the undo is %q", s.Met)
 	}
@@ -159,14 +159,14 @@ func TestUndoIsPrepared(t *testing.T) {
 	first := &ready{setting: &setting{w: w, id: "lamp", want: func() string { return "on" }}}
 	w.more = []steps.Stage{{ID: "more", Title: message.T("More"), Steps: []steps.Step{first}}}
 	r := newRig(t, w)
-	pen := take(t, r)
-	r.start(t, r, pen, false)
+	token := take(t, r)
+	r.start(t, r, token, false)
 	until(t, r, "the end", inState(view.IsDone))
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Undo}))
 	if s := until(t, r, "the failure", inState(view.HasFailed)); s.Current != "lamp" || w.get("light") != "on" || w.get("lamp") != "on" {
 		t.Errorf("it failed at %s, the light is %s", s.Current, w.get("light"))
 	}
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Retry}))
 	s := until(t, r, "everything back", inState(view.IsUndone))
 	if len(first.tries) != 2 || first.tries[1] != "on" || w.get("lamp") == "on" {
 		t.Errorf("tries %q, the lamp is %s", first.tries, w.get("lamp"))
@@ -187,12 +187,12 @@ func TestUndoForgetsTheMonitor(t *testing.T) {
 	r.Engine = e
 	t.Cleanup(func() { _ = e.Close() })
 	r.w.setFail("light", broken())
-	pen := take(t, r)
-	r.start(t, r, pen, false)
+	token := take(t, r)
+	r.start(t, r, token, false)
 	until(t, r, "the failure", inState(view.HasFailed))
 	must(t, o.Outbox.Aim(delivery.Target{URL: "https://127.0.0.1:1", Token: "secret"}))
 	must(t, o.Outbox.Post(delivery.Item{Kind: delivery.Fault, Body: []byte("{}")}))
-	must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Undo}))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Undo}))
 	if s := until(t, r, "everything back", inState(view.IsUndone)); s.Monitor.String() != "" || o.Outbox.Target() != (delivery.Target{}) {
 		t.Errorf("the monitor is still known: %q", s.Monitor)
 	}

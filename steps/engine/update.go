@@ -144,17 +144,17 @@ func tellUpdate(c *core, now time.Time) {
 
 // startUpdate has systemd run the command that installs the release that a person was shown. A landed node wants its host name. Without a
 // release it closes what is told of the one on the stick.
-func startUpdate(ctx context.Context, e *Engine, pen string, a session.Action) error {
+func startUpdate(ctx context.Context, e *Engine, token string, a session.Action) error {
 	e.mu.Lock()
 	c := e.core
 	if a.Fingerprint == "" {
 		defer e.mu.Unlock()
-		if err := c.may(pen, a.Verb, allowed(a.Verb)); err != nil {
+		if err := c.may(token, a.Verb, allowed(a.Verb)); err != nil {
 			return err
 		}
 		return closeUpdate(c)
 	}
-	offer, err := mayStartUpdate(c, pen, a)
+	offer, err := mayStartUpdate(c, token, a)
 	if err == nil {
 		c.release.asked = true
 		c.release.starts++
@@ -178,8 +178,8 @@ func startUpdate(ctx context.Context, e *Engine, pen string, a session.Action) e
 }
 
 // mayStartUpdate is the offer that a person accepted.
-func mayStartUpdate(c *core, pen string, a session.Action) (*updates.Offer, error) {
-	if err := c.may(pen, a.Verb, allowed(a.Verb)); err != nil {
+func mayStartUpdate(c *core, token string, a session.Action) (*updates.Offer, error) {
+	if err := c.may(token, a.Verb, allowed(a.Verb)); err != nil {
 		return nil, err
 	}
 	o := c.release.offer

@@ -97,7 +97,7 @@ func accept(o *updates.Offer, value string) session.Action {
 func TestAStickAsksForAnUpdate(t *testing.T) {
 	r := newUpdateRig(t)
 	r.open(t)
-	pen := take(t, r)
+	token := take(t, r)
 	r.put(t, "sdb", "program 1.9.0")
 	o := r.offers(t, updates.Asks)
 	if o.Version != "v1.9.0" || o.Has != "v1.8.2" || o.Volume != "TOUCHDOWN (sdb)" || o.Signer != r.releases.ID() {
@@ -108,14 +108,14 @@ func TestAStickAsksForAnUpdate(t *testing.T) {
 		t.Fatalf("something changed before anybody was asked: %q, %v", content, r.host.Calls())
 	}
 	for name, a := range map[string]session.Action{"another release": {Verb: session.Update, Fingerprint: strings.Repeat("0", 64)}} {
-		if err := r.Do(t.Context(), pen, a); !errors.Is(err, session.ErrState) {
+		if err := r.Do(t.Context(), token, a); !errors.Is(err, session.ErrState) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := r.Do(t.Context(), "", accept(o, "")); !errors.Is(err, session.ErrNoPen) {
+	if err := r.Do(t.Context(), "", accept(o, "")); !errors.Is(err, session.ErrNoControl) {
 		t.Errorf("without control: %v", err)
 	}
-	must(t, r.Do(t.Context(), pen, accept(o, "")))
+	must(t, r.Do(t.Context(), token, accept(o, "")))
 	r.offers(t, updates.Reads)
 	want := "systemd-run --quiet --collect --unit=touchdown-update --description=Touchdown takes the release on a stick " +
 		layout.Program + " update --from-stick=sdb --sha256=" + o.Program
@@ -123,7 +123,7 @@ func TestAStickAsksForAnUpdate(t *testing.T) {
 		t.Fatalf("%q", lines)
 	}
 	for _, a := range []session.Action{accept(o, ""), {Verb: session.Review}, {Verb: session.Update}, {Verb: session.Reboot}} {
-		if err := r.Do(t.Context(), pen, a); !errors.Is(err, session.ErrState) {
+		if err := r.Do(t.Context(), token, a); !errors.Is(err, session.ErrState) {
 			t.Errorf("%s meanwhile: %v", a.Verb, err)
 		}
 	}
@@ -233,16 +233,16 @@ func TestWhatIsNotOffered(t *testing.T) {
 			if ran := len(r.commands(layout.CheckedProgram)) > 0; ran != c.runs {
 				t.Errorf("its program ran: %t", ran)
 			}
-			pen := take(t, r)
+			token := take(t, r)
 			for _, program := range []string{o.Program, strings.Repeat("0", 64)} {
 				if program == "" { // it was not even read
 					continue
 				}
-				if err := r.Do(t.Context(), pen, session.Action{Verb: session.Update, Fingerprint: program}); !errors.Is(err, session.ErrState) {
+				if err := r.Do(t.Context(), token, session.Action{Verb: session.Update, Fingerprint: program}); !errors.Is(err, session.ErrState) {
 					t.Errorf("accepted: %v", err)
 				}
 			}
-			must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Update}))
+			must(t, r.Do(t.Context(), token, session.Action{Verb: session.Update}))
 			r.gone(t)
 			if len(r.commands("systemd-run")) > 0 {
 				t.Errorf("%v", r.host.Calls())
@@ -281,13 +281,13 @@ func TestANodeHasTheReleaseAlready(t *testing.T) {
 func TestALandedNodeIsUpdatedByItsName(t *testing.T) {
 	r := newUpdateRig(t)
 	r.open(t)
-	pen := take(t, r)
+	token := take(t, r)
 	waiting := make(chan struct{})
 	r.w.onRun(func(string) { <-waiting })
 	r.put(t, "sdb", "program 1.9.0")
 	o := r.offers(t, updates.Asks)
-	r.start(t, r, pen, false)
-	if err := r.Do(t.Context(), pen, accept(o, "")); !errors.Is(err, session.ErrState) {
+	r.start(t, r, token, false)
+	if err := r.Do(t.Context(), token, accept(o, "")); !errors.Is(err, session.ErrState) {
 		t.Errorf("at work: %v", err)
 	}
 	r.gone(t)
@@ -295,11 +295,11 @@ func TestALandedNodeIsUpdatedByItsName(t *testing.T) {
 	until(t, r, "the end", inState(view.IsDone))
 	for _, handed := range []bool{false, true} {
 		if handed {
-			must(t, r.Do(t.Context(), pen, session.Action{Verb: session.HandOver}))
+			must(t, r.Do(t.Context(), token, session.Action{Verb: session.HandOver}))
 		}
 		o = r.offers(t, updates.Asks)
 		for _, name := range []string{"", "yes", "nod"} {
-			if err := r.Do(t.Context(), pen, accept(o, name)); !errors.Is(err, session.ErrLocked) {
+			if err := r.Do(t.Context(), token, accept(o, name)); !errors.Is(err, session.ErrLocked) {
 				t.Errorf("handed over %t, %q: %v", handed, name, err)
 			}
 		}
@@ -307,7 +307,7 @@ func TestALandedNodeIsUpdatedByItsName(t *testing.T) {
 	if len(r.commands("systemd-run")) > 0 {
 		t.Fatalf("%v", r.host.Calls())
 	}
-	must(t, r.Do(t.Context(), pen, accept(o, "NODE")))
+	must(t, r.Do(t.Context(), token, accept(o, "NODE")))
 	r.offers(t, updates.Reads)
 	if s, err := r.Snapshot(t.Context()); err != nil || !s.Locked {
 		t.Errorf("the node is unlocked: %v", err)
@@ -320,11 +320,11 @@ func TestNobodyUpdatesWithoutAPIN(t *testing.T) {
 	r.open(t)
 	r.put(t, "sdb", "program 1.9.0")
 	o := r.offers(t, updates.Asks)
-	pen := take(t, r)
+	token := take(t, r)
 	must(t, r.idle.Begin(pin.Hash(testHash()), time.Minute))
 	r.ahead.Store(int64(time.Hour))
 	for _, a := range []session.Action{accept(o, ""), {Verb: session.Update}} {
-		if err := r.Do(idle.At(t.Context(), "tty1"), pen, a); !errors.Is(err, idle.ErrLocked) {
+		if err := r.Do(idle.At(t.Context(), "tty1"), token, a); !errors.Is(err, idle.ErrLocked) {
 			t.Errorf("%s: %v", a.Verb, err)
 		}
 	}

@@ -34,7 +34,7 @@ func (c *core) snapshot(machine []message.Text) *view.Snapshot {
 		Life: c.life(), List: cmp.Or(c.o.List, view.ListSite), Locked: c.locked(), HandedOver: j.handedOver, Cluster: c.draft.site.Domain(), State: c.state(), Now: now,
 		Started: j.started, Ended: j.ended, Worked: j.time.until(now).Seconds(), Current: j.current, Resumed: c.resumed,
 		Review: c.draft.review.shown(), Question: c.question.view(j.question), Problem: j.problem, Met: slices.Clone(j.met),
-		Notices: c.notes(machine), Pen: c.control.view(), Volumes: c.draft.volumes, Starts: starting(c), Live: c.live,
+		Notices: c.notes(machine), Control: c.control.view(), Volumes: c.draft.volumes, Starts: starting(c), Live: c.live,
 		Update: c.release.shown(),
 	}
 	s.Left, s.Late = j.left(now)

@@ -19,8 +19,8 @@ func TestDeadlinePassesWhileClientsComeAndGo(t *testing.T) {
 		r := newRig(t, newWorld())
 		defer r.Close()
 		asking(r, 60)
-		pen := take(t, r)
-		r.start(t, r, pen, false)
+		token := take(t, r)
+		r.start(t, r, token, false)
 		until(t, r, "the question", inState(view.InQuestion))
 		began := time.Now()
 		for time.Since(began) < 10*time.Minute && r.w.get("answer") == "" {
@@ -57,7 +57,7 @@ func TestNoticesAreAskedOutsideTheLock(t *testing.T) {
 	}()
 	<-asked
 	done := make(chan error, 1)
-	go func() { _, err := e.TakePen(context.Background(), "tty1", false); done <- err }()
+	go func() { _, err := e.TakeControl(context.Background(), "tty1", false); done <- err }()
 	select {
 	case err := <-done:
 		must(t, err)

@@ -115,13 +115,13 @@ func TestALiveEngineIsNotWiped(t *testing.T) {
 // TestNoWorkBeginsInAWipe: a wipe that has not ended would take the originals of a job that began in the meantime.
 func TestNoWorkBeginsInAWipe(t *testing.T) {
 	r := newRig(t, newWorld())
-	pen := take(t, r)
-	v := r.fill(t, r, pen)
+	token := take(t, r)
+	v := r.fill(t, r, token)
 	must(t, os.WriteFile(filepath.Join(r.folder.dir, wipeMark), nil, 0o600))
 	start := session.Action{Verb: session.Start, Fingerprint: v.Review.Fingerprint}
-	if err := r.Do(t.Context(), pen, start); !errors.Is(err, session.ErrState) {
+	if err := r.Do(t.Context(), token, start); !errors.Is(err, session.ErrState) {
 		t.Errorf("started: %v", err)
 	}
 	must(t, os.Remove(filepath.Join(r.folder.dir, wipeMark)))
-	must(t, r.Do(t.Context(), pen, start))
+	must(t, r.Do(t.Context(), token, start))
 }

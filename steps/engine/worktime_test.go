@@ -53,21 +53,21 @@ func TestWorkTimeCountsNoIdleTime(t *testing.T) {
 		idle := func() { time.Sleep(time.Hour) }
 
 		r.w.setFail("light", broken())
-		pen := take(t, r)
-		r.start(t, r, pen, false)
+		token := take(t, r)
+		r.start(t, r, token, false)
 		until(t, r, "work", func(s *view.Snapshot) bool { return s.Current == "light" })
 		time.Sleep(31 * time.Second)
 		until(t, r, "the question", inState(view.InQuestion))
 		idle()
 		worked("in the question", until(t, r, "the question", inState(view.InQuestion)), 90, 0)
-		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Reply, Question: "keep", Value: "yes"}))
+		must(t, r.Do(t.Context(), token, session.Action{Verb: session.Reply, Question: "keep", Value: "yes"}))
 		until(t, r, "the failure", inState(view.HasFailed))
 		idle()
 		worked("failed", until(t, r, "the failure", inState(view.HasFailed)), 90, 30)
 
 		close(hold)
-		pen = take(t, r)
-		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.Retry}))
+		token = take(t, r)
+		must(t, r.Do(t.Context(), token, session.Action{Verb: session.Retry}))
 		time.Sleep(110 * time.Second) // a minute, 30 s, 20 s; the last of them is lost with the engine
 		must(t, r.Close())
 		idle()
@@ -81,8 +81,8 @@ func TestWorkTimeCountsNoIdleTime(t *testing.T) {
 		worked("landed", done, 90+90+60, 30+30)
 
 		idle()
-		pen = take(t, r)
-		must(t, r.Do(t.Context(), pen, session.Action{Verb: session.HandOver}))
+		token = take(t, r)
+		must(t, r.Do(t.Context(), token, session.Action{Verb: session.HandOver}))
 		handed := until(t, r, "the lock", func(s *view.Snapshot) bool { return s.Locked })
 		worked("handed over", handed, 90+90+60, 30+30)
 		if !handed.Ended.Equal(done.Ended) {

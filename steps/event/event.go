@@ -36,7 +36,7 @@ const (
 	Cancelled  Kind = "cancelled" // a person stopped the work; the step can be retried
 	Rebooting  Kind = "reboot"    // Text is why; Boot the boot id before it
 	Lost       Kind = "lost"      // records of the state folder were lost; Text says which, Job what is known, Problem what is asked
-	Changed    Kind = "changed"   // something a console shows changed outside the work: fields, pen, state; never journalled
+	Changed    Kind = "changed"   // something a console shows changed outside the work: fields, control, state; never journalled
 )
 
 // Event is the one type that feeds the screen, the headless JSON lines, the journal and the report.

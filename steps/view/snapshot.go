@@ -45,9 +45,9 @@ type Snapshot struct {
 	Monitor    message.Text    `json:"monitor,omitzero"`  // what the site's monitor has got of this node; empty where there is none
 	Met        []message.Text  `json:"met,omitempty"`     // failures on the way, "STEP: CODE summary"
 	Live       *health.Live    `json:"live,omitempty"`    // how the cluster of a landed node is now; nil: not known yet
-	Pen        Pen             `json:"pen"`
+	Control    Control         `json:"control"`
 	Volumes    []chosen.Volume `json:"volumes,omitempty"`       // what lies on media, once that was asked for with Act, until a file was taken or control changes
-	Starts     float64         `json:"startsSeconds,omitempty"` // when the node starts without a person; Present, as TakePen, keeps it from that
+	Starts     float64         `json:"startsSeconds,omitempty"` // when the node starts without a person; Present, as TakeControl, keeps it from that
 	Offer      *offered.Bundle `json:"offer,omitempty"`         // the support bundle that is offered on the network, or was last; its address is for consoles alone
 	Update     *updates.Offer  `json:"update,omitempty"`        // the release of Touchdown on a stick, and what became of its update
 	Idle       *idle.View      `json:"idle,omitempty"`          // when the console that asked locks; nil: no PIN is set
@@ -84,8 +84,8 @@ type Question struct {
 	Held  bool      `json:"held,omitempty"` // someone stopped the countdown; Until is half an hour later then
 }
 
-// Pen says who may write.
-type Pen struct {
-	Holder string    `json:"holder,omitempty"` // the console's name; "" when nobody holds the pen
+// Control says who may write.
+type Control struct {
+	Holder string    `json:"holder,omitempty"` // the console's name; "" when nobody holds control
 	Since  time.Time `json:"since,omitzero"`
 }

@@ -24,9 +24,9 @@ func handler(session session.Session) http.Handler {
 	mux.HandleFunc("PUT "+apiPrefix+"/site/{path}", s.set)
 	mux.HandleFunc("PUT "+apiPrefix+"/site", s.load)
 	mux.HandleFunc("POST "+apiPrefix+"/actions", s.action)
-	mux.HandleFunc("POST "+apiPrefix+"/pen", s.takePen)
+	mux.HandleFunc("POST "+apiPrefix+"/control", s.takeControl)
 	mux.HandleFunc("POST "+apiPrefix+"/presence", s.present)
-	mux.HandleFunc("DELETE "+apiPrefix+"/pen", s.releasePen)
+	mux.HandleFunc("DELETE "+apiPrefix+"/control", s.releaseControl)
 	mux.HandleFunc("GET "+apiPrefix+"/events", s.events)
 	mux.HandleFunc("GET "+apiPrefix+"/log", s.log)
 	mux.HandleFunc("POST "+apiPrefix+"/shown", s.shown)
@@ -45,29 +45,29 @@ func (s server) snapshot(w http.ResponseWriter, r *http.Request) {
 func (s server) set(w http.ResponseWriter, r *http.Request) {
 	var body wireValue
 	if read(w, r, &body) {
-		answer(w, nil, s.session.Set(r.Context(), r.Header.Get(penHeader), r.PathValue("path"), body.Value))
+		answer(w, nil, s.session.Set(r.Context(), r.Header.Get(controlHeader), r.PathValue("path"), body.Value))
 	}
 }
 
 func (s server) load(w http.ResponseWriter, r *http.Request) {
 	var body wireValues
 	if read(w, r, &body) {
-		answer(w, nil, s.session.Load(r.Context(), r.Header.Get(penHeader), body.Values, body.Source))
+		answer(w, nil, s.session.Load(r.Context(), r.Header.Get(controlHeader), body.Values, body.Source))
 	}
 }
 
 func (s server) action(w http.ResponseWriter, r *http.Request) {
 	var body session.Action
 	if read(w, r, &body) {
-		answer(w, nil, s.session.Do(r.Context(), r.Header.Get(penHeader), body))
+		answer(w, nil, s.session.Do(r.Context(), r.Header.Get(controlHeader), body))
 	}
 }
 
-func (s server) takePen(w http.ResponseWriter, r *http.Request) {
-	var body wirePen
+func (s server) takeControl(w http.ResponseWriter, r *http.Request) {
+	var body wireControl
 	if read(w, r, &body) {
-		pen, err := s.session.TakePen(r.Context(), body.Console, body.Force)
-		answer(w, wirePen{Pen: pen}, err)
+		token, err := s.session.TakeControl(r.Context(), body.Console, body.Force)
+		answer(w, wireControl{Control: token}, err)
 	}
 }
 
@@ -78,8 +78,8 @@ func (s server) present(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s server) releasePen(w http.ResponseWriter, r *http.Request) {
-	answer(w, nil, s.session.ReleasePen(r.Context(), r.Header.Get(penHeader)))
+func (s server) releaseControl(w http.ResponseWriter, r *http.Request) {
+	answer(w, nil, s.session.ReleaseControl(r.Context(), r.Header.Get(controlHeader)))
 }
 
 // events streams until the client leaves or the engine ends.
@@ -93,7 +93,7 @@ func (s server) events(w http.ResponseWriter, r *http.Request) {
 	out := http.NewResponseController(w)
 	_ = out.Flush() // the client waits for the header
 	encoder := json.NewEncoder(w)
-	_ = s.session.Events(r.Context(), r.Header.Get(penHeader), from, func(events []event.Event) error {
+	_ = s.session.Events(r.Context(), r.Header.Get(controlHeader), from, func(events []event.Event) error {
 		for _, e := range events {
 			if err := encoder.Encode(e); err != nil {
 				return err
@@ -135,7 +135,7 @@ func (s server) shown(w http.ResponseWriter, r *http.Request) {
 func (s server) give(w http.ResponseWriter, r *http.Request) {
 	var ask handout.Ask
 	if read(w, r, &ask) {
-		got, err := s.session.Give(r.Context(), r.Header.Get(penHeader), ask)
+		got, err := s.session.Give(r.Context(), r.Header.Get(controlHeader), ask)
 		answer(w, got, err)
 	}
 }

@@ -52,25 +52,25 @@ func (c *Client) Snapshot(ctx context.Context) (*view.Snapshot, error) {
 }
 
 // Set implements Session.
-func (c *Client) Set(ctx context.Context, pen, path, value string) error {
-	return c.call(ctx, http.MethodPut, "/site/"+url.PathEscape(path), pen, wireValue{value}, nil)
+func (c *Client) Set(ctx context.Context, token, path, value string) error {
+	return c.call(ctx, http.MethodPut, "/site/"+url.PathEscape(path), token, wireValue{value}, nil)
 }
 
 // Load implements Session.
-func (c *Client) Load(ctx context.Context, pen string, values map[string]string, source string) error {
-	return c.call(ctx, http.MethodPut, "/site", pen, wireValues{values, source}, nil)
+func (c *Client) Load(ctx context.Context, token string, values map[string]string, source string) error {
+	return c.call(ctx, http.MethodPut, "/site", token, wireValues{values, source}, nil)
 }
 
 // Do implements Session.
-func (c *Client) Do(ctx context.Context, pen string, action session.Action) error {
-	return c.call(ctx, http.MethodPost, "/actions", pen, action, nil)
+func (c *Client) Do(ctx context.Context, token string, action session.Action) error {
+	return c.call(ctx, http.MethodPost, "/actions", token, action, nil)
 }
 
-// TakePen implements Session.
-func (c *Client) TakePen(ctx context.Context, console string, force bool) (string, error) {
-	var out wirePen
-	err := c.call(ctx, http.MethodPost, "/pen", "", wirePen{Console: console, Force: force}, &out)
-	return out.Pen, err
+// TakeControl implements Session.
+func (c *Client) TakeControl(ctx context.Context, console string, force bool) (string, error) {
+	var out wireControl
+	err := c.call(ctx, http.MethodPost, "/control", "", wireControl{Console: console, Force: force}, &out)
+	return out.Control, err
 }
 
 // Present implements Session.
@@ -78,14 +78,14 @@ func (c *Client) Present(ctx context.Context, pin string) error {
 	return c.call(ctx, http.MethodPost, "/presence", "", wirePresence{PIN: pin}, nil)
 }
 
-// ReleasePen implements Session.
-func (c *Client) ReleasePen(ctx context.Context, pen string) error {
-	return c.call(ctx, http.MethodDelete, "/pen", pen, nil, nil)
+// ReleaseControl implements Session.
+func (c *Client) ReleaseControl(ctx context.Context, token string) error {
+	return c.call(ctx, http.MethodDelete, "/control", token, nil, nil)
 }
 
 // Events implements Session. It fails with ErrNoEngine when the engine goes away; the caller may call again.
-func (c *Client) Events(ctx context.Context, pen string, from uint64, each func([]event.Event) error) error {
-	response, err := c.send(ctx, http.MethodGet, "/events?from="+strconv.FormatUint(from, 10), pen, nil)
+func (c *Client) Events(ctx context.Context, token string, from uint64, each func([]event.Event) error) error {
+	response, err := c.send(ctx, http.MethodGet, "/events?from="+strconv.FormatUint(from, 10), token, nil)
 	if err != nil {
 		return err
 	}
@@ -133,17 +133,17 @@ func (c *Client) Shown(ctx context.Context, text string) error {
 }
 
 // Give implements Session.
-func (c *Client) Give(ctx context.Context, pen string, ask handout.Ask) (*handout.LogIn, error) {
+func (c *Client) Give(ctx context.Context, token string, ask handout.Ask) (*handout.LogIn, error) {
 	var out handout.LogIn
-	if err := c.call(ctx, http.MethodPost, "/credentials", pen, ask, &out); err != nil {
+	if err := c.call(ctx, http.MethodPost, "/credentials", token, ask, &out); err != nil {
 		return nil, err
 	}
 	return &out, nil
 }
 
 // call sends one request and decodes its answer into out, which may be nil.
-func (c *Client) call(ctx context.Context, method, path, pen string, body, out any) error {
-	response, err := c.send(ctx, method, path, pen, body)
+func (c *Client) call(ctx context.Context, method, path, token string, body, out any) error {
+	response, err := c.send(ctx, method, path, token, body)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (c *Client) call(ctx context.Context, method, path, pen string, body, out a
 }
 
 // send makes a request; an answer that is an error becomes one.
-func (c *Client) send(ctx context.Context, method, path, pen string, body any) (*http.Response, error) {
+func (c *Client) send(ctx context.Context, method, path, token string, body any) (*http.Response, error) {
 	var content io.Reader
 	if body != nil {
 		data, err := json.Marshal(body)
@@ -172,8 +172,8 @@ func (c *Client) send(ctx context.Context, method, path, pen string, body any) (
 	if err != nil {
 		return nil, fmt.Errorf("making the request: %w", err)
 	}
-	if pen != "" {
-		request.Header.Set(penHeader, pen)
+	if token != "" {
+		request.Header.Set(controlHeader, token)
 	}
 	if console := idle.Console(ctx); console != "" {
 		request.Header.Set(consoleHeader, console)

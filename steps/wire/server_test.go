@@ -80,7 +80,7 @@ func TestHalfARequest(t *testing.T) {
 	for what, request := range map[string]string{
 		"half a header":         "GET /v1/snapshot HTTP/1.1\r\nHo",
 		"half a body":           "PUT /v1/site HTTP/1.1\r\nHost: e\r\nContent-Length: 4000\r\n\r\n{\"values\":{",
-		"half a chunk":          "POST /v1/pen HTTP/1.1\r\nHost: e\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{",
+		"half a chunk":          "POST /v1/control HTTP/1.1\r\nHost: e\r\nTransfer-Encoding: chunked\r\n\r\nff\r\n{",
 		"a body nobody asked":   "GET /v1/snapshot HTTP/1.1\r\nHost: e\r\nContent-Length: 4000\r\n\r\n{",
 		"a body for no one":     "POST /v1/nothing HTTP/1.1\r\nHost: e\r\nContent-Length: 4000\r\n\r\n{",
 		"a body for the stream": "GET /v1/events HTTP/1.1\r\nHost: e\r\nContent-Length: 4000\r\n\r\n{",

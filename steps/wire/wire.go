@@ -23,21 +23,21 @@ import (
 //	PUT    /v1/site/PATH               {"value": "..."}; sets one field
 //	PUT    /v1/site                    {"values": {PATH: VALUE}, "source": "file x.yaml"}; replaces all
 //	POST   /v1/actions                 Action; answered when it is carried out, or under way where it is work
-//	POST   /v1/pen                     {"console": "tty1", "force": false} -> {"pen": TOKEN}
+//	POST   /v1/control                     {"console": "tty1", "force": false} -> {"token": TOKEN}
 //	POST   /v1/presence                {"pin": "..."}; a person uses the console; the PIN is needed where it is locked
-//	DELETE /v1/pen                     gives it back
+//	DELETE /v1/control                     gives it back
 //	GET    /v1/events?from=N           events after number N, a JSON object a line, until the client leaves
 //	GET    /v1/log?lines=N             {"lines": [...]}
 //	POST   /v1/shown                   {"text": "..."}; what a console showed, for support
 //	POST   /v1/credentials             {"password": true, "kubeconfig": true} -> the login, once the node has landed
 //	GET    /v1/documents/NAME          report.txt, report.json, report.signed.json, hosts.txt, answers, bundle, bundle.offered, bundle.withdrawn, inventory
 //
-// Writes carry the pen in the header Touchdown-Pen, and so does an event stream that keeps it. A person's console names itself in
+// Writes carry the token in the header Touchdown-Control, and so does an event stream that keeps it. A person's console names itself in
 // each request, in the header Touchdown-Console: it locks when nobody uses it and a PIN is set. An error is
 // {"error": TEXT, "kind": KIND, "problem": {...}, "says": TEXT, "messages": {...}} with a status of 4xx or 5xx; says is what a person
 // reads beside the field whose value was refused, messages are the messages of the texts (package message).
 const (
-	penHeader     = "Touchdown-Pen"
+	controlHeader = "Touchdown-Control"
 	consoleHeader = "Touchdown-Console"
 	apiPrefix     = "/v1"
 )
@@ -54,10 +54,10 @@ type wireValues struct {
 	Source string            `json:"source"`
 }
 
-type wirePen struct {
+type wireControl struct {
 	Console string `json:"console,omitempty"`
 	Force   bool   `json:"force,omitempty"`
-	Pen     string `json:"pen,omitempty"`
+	Control string `json:"token,omitempty"`
 }
 
 type wirePresence struct {
@@ -87,8 +87,8 @@ var kinds = []struct {
 	err    error
 	status int
 }{
-	{"no-pen", session.ErrNoPen, http.StatusForbidden},
-	{"pen-held", session.ErrPenHeld, http.StatusConflict},
+	{"no-control", session.ErrNoControl, http.StatusForbidden},
+	{"control-held", session.ErrControlHeld, http.StatusConflict},
 	{"locked", session.ErrLocked, http.StatusLocked},
 	{"state", session.ErrState, http.StatusConflict},
 	{"not-found", session.ErrNotFound, http.StatusNotFound},

@@ -139,11 +139,11 @@ func openForm(ctx context.Context, l *lab) (*screen, error) {
 		return nil, err
 	}
 	session := wire.Dial(l.socket)
-	pen, err := session.TakePen(ctx, "measure", false)
+	token, err := session.TakeControl(ctx, "measure", false)
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(session.Set(ctx, pen, field.Path, field.Example), session.ReleasePen(ctx, pen)); err != nil {
+	if err := errors.Join(session.Set(ctx, token, field.Path, field.Example), session.ReleaseControl(ctx, token)); err != nil {
 		return nil, err
 	}
 	s, err := openScreen(l, slowLine)

@@ -191,8 +191,8 @@ apply=$!
 while sleep 1; kill -0 $apply 2>/dev/null; do
   grep -q '"kind":"started","step":"kubelet"' "$events" || continue
   api="curl --silent --unix-socket /run/touchdown/engine.sock http://engine/v1"
-  pen=$($api/pen --data '{"console": "the bench", "force": true}' | sed 's/.*"pen":"\([^"]*\)".*/\1/')
-  $api/actions --header "Touchdown-Pen: $pen" --data '{"verb": "cancel"}'
+  token=$($api/control --data '{"console": "the bench", "force": true}' | sed 's/.*"token":"\([^"]*\)".*/\1/')
+  $api/actions --header "Touchdown-Control: $token" --data '{"verb": "cancel"}'
   break
 done
 wait $apply

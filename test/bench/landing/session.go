@@ -33,22 +33,22 @@ func (l *Landing) Cluster() (*bench.Cluster, error) {
 	return bench.Attach(socket), nil
 }
 
-// Do has the engine do something, as a console that takes the pen for it.
+// Do has the engine do something, as a console that takes control for it.
 func (l *Landing) Do(ctx context.Context, actions ...session.Action) error {
 	engine, err := l.Session()
 	if err != nil {
 		return err
 	}
-	pen, err := engine.TakePen(ctx, "the bench's console", true)
+	token, err := engine.TakeControl(ctx, "the bench's console", true)
 	if err != nil {
 		return fmt.Errorf("taking control: %w", err)
 	}
 	for _, a := range actions {
-		if err := engine.Do(ctx, pen, a); err != nil {
+		if err := engine.Do(ctx, token, a); err != nil {
 			return fmt.Errorf("%s: %w", a.Verb, err)
 		}
 	}
-	return engine.ReleasePen(ctx, pen)
+	return engine.ReleaseControl(ctx, token)
 }
 
 // Hasten sets what nobody is asked at the console, as a stick would bring it: the default of two minutes without a failure is
@@ -58,14 +58,14 @@ func (l *Landing) Hasten(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	pen, err := engine.TakePen(ctx, "stick", true)
+	token, err := engine.TakeControl(ctx, "stick", true)
 	if err != nil {
 		return fmt.Errorf("taking control: %w", err)
 	}
-	if err := engine.Set(ctx, pen, "spec.policy.stabilityWindow", "1s"); err != nil {
+	if err := engine.Set(ctx, token, "spec.policy.stabilityWindow", "1s"); err != nil {
 		return fmt.Errorf("setting the stability window: %w", err)
 	}
-	return engine.ReleasePen(ctx, pen)
+	return engine.ReleaseControl(ctx, token)
 }
 
 // Begin starts the work with someone at the console, who is asked what there is to ask. It returns when the work has begun.
@@ -82,15 +82,15 @@ func (l *Landing) Begin(ctx context.Context, config string) error {
 	if err != nil {
 		return err
 	}
-	pen, err := engine.TakePen(ctx, "the bench's console", true)
+	token, err := engine.TakeControl(ctx, "the bench's console", true)
 	if err != nil {
 		return fmt.Errorf("taking control: %w", err)
 	}
-	if err := engine.Load(ctx, pen, values, "the bench"); err != nil {
+	if err := engine.Load(ctx, token, values, "the bench"); err != nil {
 		return fmt.Errorf("loading the answers: %w", err)
 	}
 	do := func(a session.Action) error {
-		if err := engine.Do(ctx, pen, a); err != nil {
+		if err := engine.Do(ctx, token, a); err != nil {
 			return fmt.Errorf("%s %s: %w", a.Verb, a.Check, err)
 		}
 		return nil
@@ -116,7 +116,7 @@ func (l *Landing) Begin(ctx context.Context, config string) error {
 	if err := do(session.Action{Verb: session.Start, Fingerprint: s.Review.Fingerprint}); err != nil {
 		return err
 	}
-	return engine.ReleasePen(ctx, pen)
+	return engine.ReleaseControl(ctx, token)
 }
 
 func problems(r *view.Review) string {

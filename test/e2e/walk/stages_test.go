@@ -51,7 +51,7 @@ func (w *walk) shell(script string) string {
 	return strings.TrimSpace(out)
 }
 
-// checksHardware takes the pen, has the screen redrawn that something scribbled on, and takes responsibility for what
+// checksHardware takes control, has the screen redrawn that something scribbled on, and takes responsibility for what
 // no build machine passes.
 func (w *walk) checksHardware() {
 	p := w.p

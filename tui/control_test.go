@@ -25,7 +25,7 @@ func TestControlIsTakenOnPurpose(t *testing.T) {
 	b.run(b.app.Init())
 	b.refresh()
 	b.shows("nobody has control: Ctrl-G takes it")
-	b.golden("pen-free")
+	b.golden("control-free")
 	b.press("ctrl+l", "c", "'Take the Train!", "enter", "tab", "space", "c")
 	if b.fake.tokens != 0 {
 		t.Fatalf("control was taken without Ctrl-G:\n%s", b.screen())
@@ -61,7 +61,7 @@ func TestFooterOfWhoLooksOn(t *testing.T) {
 // TestAnotherWasFaster: the screen says who has control.
 func TestAnotherWasFaster(t *testing.T) {
 	b := fresh(t)
-	if _, err := b.fake.TakePen(t.Context(), "tty1", false); err != nil {
+	if _, err := b.fake.TakeControl(t.Context(), "tty1", false); err != nil {
 		t.Fatal(err)
 	}
 	b.press("ctrl+g")
@@ -83,7 +83,7 @@ func TestControlOfAnotherEnds(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			b := fresh(t)
 			b.app.held = c.name == "taken"
-			if _, err := b.fake.TakePen(t.Context(), "tty1", false); err != nil {
+			if _, err := b.fake.TakeControl(t.Context(), "tty1", false); err != nil {
 				t.Fatal(err)
 			}
 			if c.name != "refused" { // who asks does not know it yet
@@ -93,7 +93,7 @@ func TestControlOfAnotherEnds(t *testing.T) {
 			b.shows(c.says)
 			b.refresh()
 			b.shows(c.says) // while it is so
-			b.fake.change(func(s *view.Snapshot) { s.Pen = view.Pen{} })
+			b.fake.change(func(s *view.Snapshot) { s.Control = view.Control{} })
 			b.refresh()
 			b.shows("nobody has control: Ctrl-G takes it")
 			if stays := strings.Contains(b.screen(), c.says); stays != (c.name == "another sentence") {
@@ -106,7 +106,7 @@ func TestControlOfAnotherEnds(t *testing.T) {
 // TestOwnControlOfBefore: a console that was restarted is not told that it has to take control from itself.
 func TestOwnControlOfBefore(t *testing.T) {
 	b := fresh(t)
-	b.fake.change(func(s *view.Snapshot) { s.Pen.Holder = "ttyS0" })
+	b.fake.change(func(s *view.Snapshot) { s.Control.Holder = "ttyS0" })
 	b.refresh()
 	b.shows("nobody has control: Ctrl-G takes it")
 }
@@ -120,8 +120,8 @@ func TestPlainTakesNothingUnasked(t *testing.T) {
 	p.after(t, "Type control to take control:", "")
 	p.after(t, "Type control to take control:", "yes")
 	p.printed(t, "Type control to take control:")
-	if s, err := f.Snapshot(t.Context()); err != nil || s.Pen.Holder != "" {
-		t.Errorf("before the word was typed control is with %q, %v", s.Pen.Holder, err)
+	if s, err := f.Snapshot(t.Context()); err != nil || s.Control.Holder != "" {
+		t.Errorf("before the word was typed control is with %q, %v", s.Control.Holder, err)
 	}
 	p.after(t, "", "control")
 	p.printed(t, "Keep the new settings")
