@@ -561,8 +561,8 @@ func TestHandOverIsWipedAfterACut(t *testing.T) {
 	}
 }
 
-// TestPenOfAConsoleThatWentAway also runs on a clock that jumps.
-func TestPenOfAConsoleThatWentAway(t *testing.T) {
+// TestControlOfAConsoleThatWentAway also runs on a clock that jumps.
+func TestControlOfAConsoleThatWentAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, newWorld())
 		defer r.Close()

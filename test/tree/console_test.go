@@ -127,7 +127,7 @@ func TestConsoleRequirements(t *testing.T) {
 // TestConsoleRequirementsCanBeWrong: what the test above exists for is found.
 func TestConsoleRequirementsCanBeWrong(t *testing.T) {
 	for row, fine := range map[string]bool{
-		"| R1 | Text | whole | `tui` TestWalk, TestPen; `test/tree` TestPlainWords |": true,
+		"| R1 | Text | whole | `tui` TestWalk, TestControlOfConsoles; `test/tree` TestPlainWords |": true,
 		"| R1 | Text | partly: a part | `tui` TestWalk |":                             true,
 		"| R1 | Text | absent | |":                                                    true,
 		"| R1 | | whole | `tui` TestWalk |":                                           false,
