@@ -18,7 +18,7 @@ var placed = regexp.MustCompile(`^/(bin|boot|dev|etc|home|media|mnt|opt|root|run
 // paths are the absolute paths that the program's source names, with the file that does.
 func paths(t *testing.T) map[string]string {
 	t.Helper()
-	found := map[string]string{}
+	found, rhcos := map[string]string{}, constants(t, "../../backend/layout/rhcos/rhcos.go")
 	for _, dir := range []string{"backend", "steps", "cmd", "tui"} {
 		err := filepath.WalkDir(filepath.Join("../..", dir), func(file string, d fs.DirEntry, err error) error {
 			helper := strings.Contains(file, "hosttest") || strings.Contains(file, "critest") || strings.HasSuffix(file, "_test.go")
@@ -29,13 +29,19 @@ func paths(t *testing.T) map[string]string {
 			if err != nil {
 				return err
 			}
+			if parsed.Name.Name == "rhcos" {
+				return nil // what is made of its names counts, where that is done
+			}
 			ast.Inspect(parsed, func(n ast.Node) bool {
-				if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-					if s, err := strconv.Unquote(lit.Value); err == nil && placed.MatchString(s) && !strings.ContainsAny(s, " \n") {
-						found[s] = file
-					}
+				e, ok := n.(ast.Expr)
+				if !ok {
+					return true
 				}
-				return true
+				s, whole := text(e, rhcos, nil)
+				if whole && placed.MatchString(s) && !strings.ContainsAny(s, " \n") {
+					found[s] = file
+				}
+				return !whole
 			})
 			return nil
 		})
@@ -44,6 +50,50 @@ func paths(t *testing.T) map[string]string {
 		}
 	}
 	return found
+}
+
+// constants are the texts to which a file gives names.
+func constants(t *testing.T, file string) map[string]string {
+	t.Helper()
+	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for range 3 { // a name that is made of a later one
+		ast.Inspect(parsed, func(n ast.Node) bool {
+			if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 {
+				if s, whole := text(v.Values[0], nil, all); whole {
+					all[v.Names[0].Name] = s
+				}
+			}
+			return true
+		})
+	}
+	if len(all) < 10 {
+		t.Fatalf("%s has only %d texts", file, len(all))
+	}
+	return all
+}
+
+// text is what an expression says that is made of literals and of names: those of the layout of the system, or those of the same file.
+func text(e ast.Expr, rhcos, own map[string]string) (s string, whole bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		s, err := strconv.Unquote(e.Value)
+		return s, e.Kind == token.STRING && err == nil
+	case *ast.Ident:
+		s, whole = own[e.Name]
+	case *ast.SelectorExpr:
+		if x, ok := e.X.(*ast.Ident); ok && x.Name == "rhcos" {
+			s, whole = rhcos[e.Sel.Name]
+		}
+	case *ast.BinaryExpr:
+		a, one := text(e.X, rhcos, own)
+		b, other := text(e.Y, rhcos, own)
+		return a + b, one && other && e.Op == token.ADD
+	}
+	return s, whole
 }
 
 // TestTheEnginesPathsAreKnown: uses.txt says of every path in the program's source what is done with it. The engine itself may
