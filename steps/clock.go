@@ -185,7 +185,7 @@ func (*siteClock) Undo(ctx context.Context, node *backend.Node, report Report) e
 	return clock.BootWait(ctx, node.Host, true)
 }
 
-// named tells whether the site has a time server: one that was typed, or that came by DHCP. Those of the installation are no
+// named tells whether the site has a time server: one that was typed, or that came by DHCP. Those of the installation are not
 // servers of this site.
 func (s *siteClock) named(node *backend.Node) bool { return hasTimeServer(s.Site, node.Host) }
 

@@ -63,7 +63,7 @@ func (w *wire) discover(ctx context.Context) ([]Offer, error) {
 }
 
 // collectOffers sends again and again until an offer comes, and waits for others a little longer. No offer at all is
-// no error.
+// not an error.
 func collectOffers(ctx context.Context, from <-chan Offer, send func() error) ([]Offer, error) {
 	ctx, cancel := context.WithTimeout(ctx, offerWait)
 	defer cancel()

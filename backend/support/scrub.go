@@ -22,7 +22,7 @@ const (
 )
 
 // rule is what a secret of anyone looks like, and what stands in its place. A line that has none of its signs, in lower case, is not
-// looked at: a log of 4 MiB would take minutes.
+// searched: a log of 4 MiB would take minutes.
 type rule struct {
 	signs   []string
 	pattern *regexp.Regexp

@@ -128,17 +128,17 @@ func TestConsoleRequirements(t *testing.T) {
 func TestConsoleRequirementsCanBeWrong(t *testing.T) {
 	for row, fine := range map[string]bool{
 		"| R1 | Text | whole | `tui` TestWalk, TestControlOfConsoles; `test/tree` TestPlainWords |": true,
-		"| R1 | Text | partly: a part | `tui` TestWalk |":                             true,
-		"| R1 | Text | absent | |":                                                    true,
-		"| R1 | | whole | `tui` TestWalk |":                                           false,
-		"| R1 | Text | nearly | `tui` TestWalk |":                                     false,
-		"| R1 | Text | partly | `tui` TestWalk |":                                     false,
-		"| R1 | Text | whole: but | `tui` TestWalk |":                                 false,
-		"| R1 | Text | absent | `tui` TestWalk |":                                     false,
-		"| R1 | Text | whole | |":                                                     false,
-		"| R1 | Text | whole | TestWalk |":                                            false,
-		"| R1 | Text | whole | `tui` TestGone |":                                      false,
-		"| R1 | Text | whole | `tui` TestWalk; `gone` TestWalk |":                     false,
+		"| R1 | Text | partly: a part | `tui` TestWalk |":                                           true,
+		"| R1 | Text | absent | |":                                true,
+		"| R1 | | whole | `tui` TestWalk |":                       false,
+		"| R1 | Text | nearly | `tui` TestWalk |":                 false,
+		"| R1 | Text | partly | `tui` TestWalk |":                 false,
+		"| R1 | Text | whole: but | `tui` TestWalk |":             false,
+		"| R1 | Text | absent | `tui` TestWalk |":                 false,
+		"| R1 | Text | whole | |":                                 false,
+		"| R1 | Text | whole | TestWalk |":                        false,
+		"| R1 | Text | whole | `tui` TestGone |":                  false,
+		"| R1 | Text | whole | `tui` TestWalk; `gone` TestWalk |": false,
 		"| R1 | Text": false,
 	} {
 		all := requirementsIn(row)

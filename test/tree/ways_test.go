@@ -138,7 +138,7 @@ func assignments(file *ast.File) map[string][]ast.Expr {
 	return all
 }
 
-// named are the paths of the node in an expression: what is written in it, what backend/layout calls it, and what a variable of the same
+// named are the paths of the node in an expression: what is written in it, what backend/layout and its rhcos call it, and what a variable of the same
 // file was set to. An argument that another call makes counts where that call joins paths; m.Path(layout.X) is below the machine's root.
 func named(e ast.Expr, assigned map[string][]ast.Expr, depth int) (paths []string) {
 	if depth > 4 { // x = x + "y"
@@ -150,8 +150,8 @@ func named(e ast.Expr, assigned map[string][]ast.Expr, depth int) (paths []strin
 			paths = append(paths, e.Value)
 		}
 	case *ast.SelectorExpr:
-		if constant, of := selected(e); of == "layout" {
-			paths = append(paths, "layout."+constant)
+		if constant, of := selected(e); isLayout(of) {
+			paths = append(paths, of+"."+constant)
 		}
 	case *ast.Ident:
 		for _, value := range assigned[e.Name] {
@@ -163,9 +163,9 @@ func named(e ast.Expr, assigned map[string][]ast.Expr, depth int) (paths []strin
 		paths = named(e.X, assigned, depth)
 	case *ast.CallExpr:
 		name, of := selected(e.Fun)
-		joins := of == "filepath" || of == "path" || of == "fmt" && name == "Sprintf" || of == "layout"
-		if of == "layout" {
-			paths = append(paths, "layout."+name)
+		joins := of == "filepath" || of == "path" || of == "fmt" && name == "Sprintf" || isLayout(of)
+		if isLayout(of) {
+			paths = append(paths, of+"."+name)
 		}
 		if joins && len(e.Args) > 0 {
 			paths = append(paths, named(e.Args[0], assigned, depth)...) // what follows is below it
@@ -173,6 +173,9 @@ func named(e ast.Expr, assigned map[string][]ast.Expr, depth int) (paths []strin
 	}
 	return paths
 }
+
+// isLayout tells whether a package names files of the node.
+func isLayout(of string) bool { return of == "layout" || of == "rhcos" }
 
 // selected splits pkg.Name.
 func selected(e ast.Expr) (name, of string) {
@@ -201,6 +204,7 @@ func f(dir string) {
 	to := filepath.Join(units, "x.service")
 	os.Remove(to)
 	os.Remove(m.Path(layout.Program))
+	os.Remove(rhcos.Storage)
 	m.WriteFile("/etc/hosts")
 	os.ReadFile("/etc/hosts")
 }`, 0)
@@ -216,6 +220,7 @@ func f(dir string) {
 		{"unix.Rename", []string{"layout.Folder", `"/etc/systemd/system"`}},
 		{"os.Remove", []string{`"/etc/systemd/system"`}},
 		{"os.Remove", nil},
+		{"os.Remove", []string{"rhcos.Storage"}},
 	}
 	if got := changes(file); !reflect.DeepEqual(got, want) {
 		t.Errorf("found %v\nwant  %v", got, want)

@@ -28,10 +28,16 @@ var phrases = map[string]string{
 }
 
 // isNo is a sentence that says of something what it is not, as in "is no file": write "is not a file". "There is no file" is right.
-var isNo = regexp.MustCompile(`(?i)(\w+ )?\b(?:is|are|was|were) no (\w+)`)
+var isNo = regexp.MustCompile(`(?i)((?:\w+ ){0,2})\b(?:is|are|was|were) no (\w+)`)
 
 // afterNo are the words with which "is no" is good English.
-var afterNo = []string{"longer", "more", "use", "good", "matter", "reason", "worse", "harm", "bolder", "news", "word", "way"}
+var afterNo = []string{"longer", "more", "use", "good", "matter", "reason", "worse", "harm", "bolder", "news", "word", "way", "one"}
+
+// capitals are an acronym before another word of a name: "JSONFile".
+var capitals = regexp.MustCompile(`([A-Z])([A-Z][a-z])`)
+
+// lead is what a line begins with before its words.
+var lead = regexp.MustCompile(`^[\s/#>*-]+`)
 
 // word is one word, a part of a name too: "waitsAgain" has two.
 var word = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
@@ -54,7 +60,7 @@ func TestPlainWords(t *testing.T) {
 		if err != nil {
 			continue // a link that leads somewhere on the bench's node, or a file that was just removed
 		}
-		n, glossary := 0, false
+		n, glossary, before := 0, false, ""
 		for line := range strings.Lines(string(data)) {
 			n++
 			if strings.HasPrefix(line, "## ") {
@@ -63,18 +69,27 @@ func TestPlainWords(t *testing.T) {
 			if glossary {
 				continue // it names what to avoid
 			}
+			text := lead.ReplaceAllString(strings.TrimSpace(line), "")
+			joined := before + " " + text // a sentence may go on from the line before
+			words := strings.Fields(text)
+			old := len(before)
+			before = strings.Join(words[max(0, len(words)-5):], " ")
 			for phrase, instead := range phrases {
-				if strings.Contains(strings.ToLower(line), phrase) {
+				if at := strings.LastIndex(strings.ToLower(joined), phrase); at >= 0 && at+len(phrase) > old {
 					t.Errorf("%s:%d: write %s instead of %q", name, n, instead, phrase)
 				}
 			}
-			for _, m := range isNo.FindAllStringSubmatch(line, -1) {
-				if !strings.EqualFold(m[1], "there ") && !slices.Contains(afterNo, m[2]) {
+			for _, at := range isNo.FindAllStringSubmatchIndex(joined, -1) {
+				if at[1] <= old {
+					continue // of the line before
+				}
+				m := isNo.FindStringSubmatch(joined[at[0]:at[1]])
+				if !strings.Contains(strings.ToLower(m[1]), "there ") && !slices.Contains(afterNo, m[2]) {
 					t.Errorf("%s:%d: write %q", name, n, strings.Replace(m[0], " no ", " not a ", 1))
 				}
 			}
 			line = strings.ReplaceAll(line, "udevadm settle", "udevadm") // the name of its command is not ours
-			for _, w := range word.FindAllString(line, -1) {
+			for _, w := range word.FindAllString(capitals.ReplaceAllString(line, "$1 $2"), -1) {
 				if instead, bad := banned[strings.ToLower(w)]; bad {
 					t.Errorf("%s:%d: write %s instead of %q", name, n, instead, w)
 				}

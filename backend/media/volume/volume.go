@@ -109,7 +109,7 @@ func fell(r any, err error) error {
 }
 
 // Copy gives a file of the root folder to take, in parts; one that is larger than most bytes is refused. What was taken before an error is
-// no file. Like Read it only reads, and fails with a *problem.Problem, but for errors of take and a file that is not there.
+// not a file. Like Read it only reads, and fails with a *problem.Problem, but for errors of take and a file that is not there.
 func Copy(device io.ReaderAt, size int64, name string, most int64, take func([]byte) error) (err error) {
 	defer func() { err = fell(recover(), err) }()
 	from := &source{device: device, size: size, left: maxRead + most}

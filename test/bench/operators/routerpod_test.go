@@ -193,7 +193,7 @@ func (p *routerPod) end(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case what := <-p.told:
-			away = what == "ends"
+			away = away || what == "ends" // a reload that was told after it takes nothing back
 		case <-p.gone:
 			p.cmd = nil
 			p.at(func(t *routerTimes) { t.gone = time.Now() })
@@ -248,6 +248,7 @@ func (p *routerPod) begin(ctx context.Context) error {
 	p.cmd, p.gone = cmd, gone
 	p.at(func(t *routerTimes) { t.begun = time.Now() })
 	probe := container.StartupProbe.HTTPGet
+	client := &http.Client{Timeout: time.Second} // a router that accepts and says nothing is asked again
 	url := fmt.Sprintf("http://%s%s", net.JoinHostPort("127.0.0.1", probe.Port.String()), probe.Path)
 	for {
 		select {
@@ -261,7 +262,7 @@ func (p *routerPod) begin(ctx context.Context) error {
 			}
 		case <-time.After(100 * time.Millisecond):
 		}
-		if answer, err := http.Get(url); err == nil {
+		if answer, err := client.Get(url); err == nil {
 			_ = answer.Body.Close()
 			if answer.StatusCode == http.StatusOK {
 				p.at(func(t *routerTimes) { t.ready = time.Now() })

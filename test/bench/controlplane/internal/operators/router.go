@@ -60,7 +60,7 @@ func (e *Env) replaceRouter(ctx context.Context, comes func(context.Context) err
 	if err := e.Pace.Sleep(ctx, routerStarts); err != nil {
 		return err
 	}
-	if err := comes(ctx); err != nil {
+	if err := e.retry(ctx, func() error { return comes(ctx) }); err != nil { // the whole change again would make the outage longer
 		return err
 	}
 	e.routerComes()
