@@ -40,8 +40,8 @@ func Release(ctx context.Context, m *host.Machine) error {
 	if err := m.Remove(layout.Armed); err != nil {
 		return fmt.Errorf("opening the kubelet's gate: %w", err)
 	}
-	// A start that was refused too often while the gate was there would be refused once more. Units that never failed are no
-	// error worth telling.
+	// A start that was refused too often while the gate was there would be refused once more. Units that never failed are not
+	// an error worth telling.
 	_, _ = m.Run(ctx, "systemctl", "reset-failed", service, runtime)
 	for _, unit := range []string{runtime, service} {
 		if _, err := m.Run(ctx, "systemctl", "start", unit); err != nil {

@@ -100,8 +100,8 @@ func short(lines []string) []string {
 	return lines
 }
 
-// readable turns a record of the log into a line for people: time, level, what happened, with what, and at the end why. What is no
-// record stays.
+// readable turns a record of the log into a line for people: time, level, what happened, with what, and at the end why. What is not
+// a record stays.
 func readable(record string) string {
 	decoder := json.NewDecoder(strings.NewReader(record))
 	decoder.UseNumber() // 12582912 is not 1.2582912e+07 to people

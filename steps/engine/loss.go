@@ -45,8 +45,8 @@ type stock struct {
 	records bool           // the loss belongs into the journal: there is a job that it concerns
 }
 
-// takeStock compares what the journal tells with what else is known, and notes what was lost. After a loss nothing goes on by
-// itself: what happened since may have changed everything.
+// takeStock compares what the journal tells with what else is known, and notes what was lost. After a loss nothing goes on
+// automatically: what happened since may have changed everything.
 func (c *core) takeStock(read reading, damage string) {
 	s, last, where := c.stock, read.last(), c.folder.sums.mark
 	s.lost = read.losses(damage)

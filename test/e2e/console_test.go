@@ -152,8 +152,8 @@ func cutPower(t *testing.T, l *landing.Landing) {
 	}
 }
 
-// TestConsoleTellsWhyNoEngineRuns: a node whose engine cannot start says so at its consoles, and why, opens the wizard by
-// itself once that is fixed, and lets support log in until then.
+// TestConsoleTellsWhyNoEngineRuns: a node whose engine cannot start says so at its consoles, and why, opens the wizard
+// automatically once that is fixed, and lets support log in until then.
 func TestConsoleTellsWhyNoEngineRuns(t *testing.T) {
 	l := landing.Start(t, landing.Options{Network: edge()})
 	p := person.Sit(t, l.Node.Console("ttyS0"))

@@ -30,8 +30,8 @@ func (c Cable) heard() bool { return c.Switch != "" || c.Port != "" }
 // Listening reports whether the check of a cable waits for the switch's next announcement.
 func Listening(c check.Check) bool { return slices.Contains(c.Evidence, listening) }
 
-// Unlinked reports whether the check of a cable waits for a link: it may yet come up, what a switch is set to does not change by
-// itself.
+// Unlinked reports whether the check of a cable waits for a link: it may yet come up, what a switch is set to does not change
+// alone.
 func Unlinked(c check.Check) bool { return slices.Contains(c.Evidence, unlinked) }
 
 var (

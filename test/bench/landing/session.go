@@ -52,7 +52,7 @@ func (l *Landing) Do(ctx context.Context, actions ...session.Action) error {
 }
 
 // Hasten sets what nobody is asked at the console, as a stick would bring it: the default of two minutes without a failure is
-// no test of the console.
+// not a test of the console.
 func (l *Landing) Hasten(ctx context.Context) error {
 	engine, err := l.Session()
 	if err != nil {
