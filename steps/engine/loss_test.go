@@ -24,37 +24,12 @@ func previous(t *testing.T, name string) *rig {
 	return r
 }
 
-// TestStateOfThePreviousRelease: its journals have no checksums, and its folders no file of them. Work goes on, and from then
-// on each record has one.
+// TestStateOfThePreviousRelease: the first journals have no checksums, and their folders no file of them; those of v2 have the answers'
+// fingerprint where a text belongs. Work goes on, and from then on each record has a checksum.
 func TestStateOfThePreviousRelease(t *testing.T) {
-	t.Run("question", func(t *testing.T) {
-		r := previous(t, "question")
-		r.w.set("names", "shop.example.com")
-		asking(r, 600)
-		r.open(t)
-		s := until(t, r, "the question, asked again", func(s *view.Snapshot) bool { return s.Question != nil && s.Question.Until.After(s.Now) })
-		if len(s.Notices) > 0 || !field(s, "spec.pullSecret").SecretSet || s.Current != "light" {
-			t.Errorf("notices %q, at %q", s.Notices, s.Current)
-		}
-		must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Reply, Question: "keep", Value: "yes"}))
-		until(t, r, "the end", inState(view.IsDone))
-		must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Undo}))
-		until(t, r, "everything back", inState(view.IsUndone))
-		if names := r.w.get("names"); names != "factory" {
-			t.Errorf("undo brought back %q", names)
-		}
-		data, err := os.ReadFile(filepath.Join(r.dir, "journal.jsonl"))
-		must(t, err)
-		for line := range bytes.Lines(data) {
-			if _, ok := unseal(line); !ok {
-				t.Errorf("a line without its checksum: %s", line)
-			}
-		}
-		r.reopen(t)
-		if s := until(t, r, "everything back", inState(view.IsUndone)); len(s.Notices) > 0 {
-			t.Errorf("notices %q", s.Notices)
-		}
-	})
+	for _, folder := range []string{"question", "question-v2"} {
+		t.Run(folder, func(t *testing.T) { goesOnFromAQuestion(t, previous(t, folder)) })
+	}
 	t.Run("handed-over", func(t *testing.T) {
 		r := previous(t, "handed-over")
 		for range 2 {
@@ -66,6 +41,36 @@ func TestStateOfThePreviousRelease(t *testing.T) {
 			must(t, r.Close())
 		}
 	})
+}
+
+// goesOnFromAQuestion answers the question at which the previous release stopped, and undoes what both did.
+func goesOnFromAQuestion(t *testing.T, r *rig) {
+	t.Helper()
+	r.w.set("names", "shop.example.com")
+	asking(r, 600)
+	r.open(t)
+	s := until(t, r, "the question, asked again", func(s *view.Snapshot) bool { return s.Question != nil && s.Question.Until.After(s.Now) })
+	if len(s.Notices) > 0 || !field(s, "spec.pullSecret").SecretSet || s.Current != "light" {
+		t.Errorf("notices %q, at %q", s.Notices, s.Current)
+	}
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Reply, Question: "keep", Value: "yes"}))
+	until(t, r, "the end", inState(view.IsDone))
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Undo}))
+	until(t, r, "everything back", inState(view.IsUndone))
+	if names := r.w.get("names"); names != "factory" {
+		t.Errorf("undo brought back %q", names)
+	}
+	data, err := os.ReadFile(filepath.Join(r.dir, "journal.jsonl"))
+	must(t, err)
+	for line := range bytes.Lines(data) {
+		if _, ok := unseal(line); !ok {
+			t.Errorf("a line without its checksum: %s", line)
+		}
+	}
+	r.reopen(t)
+	if s := until(t, r, "everything back", inState(view.IsUndone)); len(s.Notices) > 0 {
+		t.Errorf("notices %q", s.Notices)
+	}
 }
 
 // TestFirstLine: the constant is the one that seal makes.
