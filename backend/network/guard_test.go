@@ -52,6 +52,17 @@ func beside(text, more string) string {
 	return strings.Replace(text, "routes:", "- "+more+"\nroutes:", 1)
 }
 
+// sameOn is a document with its address on the other port, too, which begins like that.
+func sameOn(begin string) string {
+	return beside(siteDocument(""), "{name: enp2s0, type: ethernet, "+begin+" address: [{ip: 198.51.100.10, prefix-length: 24}]}}")
+}
+
+// before is a document of sameOn with the other port first.
+func before(text string) string {
+	at, end := strings.Index(text, "- {name: enp2s0"), strings.Index(text, "routes:")
+	return strings.Replace(text[:at]+text[end:], "interfaces:\n", "interfaces:\n"+text[at:end], 1)
+}
+
 func withRoute(route string) string {
 	return strings.Replace(siteDocument(""), "config: [{destination", "config: [{"+route+"}, {destination", 1)
 }
@@ -177,6 +188,12 @@ var harmless = map[string]string{
 	"a port of the service processor": another("enp2s0", "ethernet", "  ipv4: {enabled: true, dhcp: false, address: [{ip: 169.254.200.2, prefix-length: 24}]}\n"),
 	"a link-local address of IPv6":    siteDocument("  ipv6: {enabled: true, address: [{ip: \"fe80::1\", prefix-length: 64}]}\n"),
 	"a lease as nmstate shows it":     "interfaces:\n- name: enp1s0\n  type: ethernet\n  state: up\n  ipv4: {enabled: true, dhcp: true, address: [{ip: 198.51.100.10, prefix-length: 24, valid-life-time: 60sec}]}\n",
+	"an address of a family off":      sameOn("state: up, ipv4: {enabled: false,"),
+	"one that ends, of a family off":  strings.Replace(sameOn("state: up, ipv4: {enabled: false,"), "24}]}}", "24, valid-life-time: 60sec}]}}", 1),
+	"an address of a port down":       sameOn("state: down, ipv4: {enabled: true,"),
+	"an address that moves":           beside(siteDocument(""), "{name: enp1s0.7, type: vlan, state: absent, vlan: {base-iface: enp1s0, id: 7}, ipv4: {enabled: true, address: [{ip: 198.51.100.10, prefix-length: 24}]}}"),
+	"a lease that becomes fixed":      sameOn("state: up, ipv4: {enabled: true, dhcp: true,"),
+	"the same in the other order":     before(sameOn("state: up, ipv4: {enabled: true, dhcp: true,")),
 	"an address for ever":             addressedBy("198.51.100.10, prefix-length: 24, valid-life-time: forever"),
 	"a gateway on the cable":          strings.Replace(withRoute("destination: \"::/0\", next-hop-interface: enp1s0, next-hop-address: \"fe80::1\""), "  ipv4:", "  ipv6: {enabled: true, address: [{ip: \"2001:db8::10\", prefix-length: 64}]}\n  ipv4:", 1),
 	"a route over the port alone":     withRoute("destination: 10.20.0.0/16, next-hop-interface: enp1s0, next-hop-address: 0.0.0.0"),

@@ -44,7 +44,7 @@ func (f *faults) raw(ctx context.Context, n *Network) {
 func (f *faults) networks(path string, d document, view *state) {
 	carrier := view.carrier()
 	below := append(view.under(carrier), carrier)
-	var own []string
+	var own, fixed []string
 	var subnets []netip.Prefix
 	for _, i := range view.Interfaces {
 		f.mtu(path, message.F("the MTU of %s", i.Name), i.MTU, slices.Contains(below, i.Name))
@@ -54,8 +54,9 @@ func (f *faults) networks(path string, d document, view *state) {
 				continue
 			}
 			for _, a := range fam.Address {
-				if !fam.automatic() {
-					f.once(path, a, own)
+				if i.up() && fam.Enabled && !fam.automatic() {
+					f.once(path, a, fixed)
+					fixed = append(fixed, a.IP)
 				}
 				own, subnets = append(own, a.IP), append(subnets, a.prefix())
 				f.siteAddress(path, a, i.Name == carrier)
