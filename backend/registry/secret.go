@@ -89,7 +89,7 @@ func Merge(current, site []byte) (merged []byte, changed bool, err error) {
 	}
 	for name, auth := range wanted.Auths {
 		auth = value.Complete(auth)
-		if !sameJSON(value.Complete(now.Auths[name]), auth) {
+		if !sameJSON(now.Auths[name], auth) { // one that is there, but not complete, is no use to CRI-O
 			now.Auths[name], changed = auth, true
 		}
 	}
@@ -177,11 +177,25 @@ func WaitOnNode(ctx context.Context, c *kube.Cluster, m *host.Machine, before st
 	}.Await(ctx, c)
 }
 
-// has reports whether the node's file holds all credentials of the secret; newer releases add the internal registry's to it.
+// has reports whether the node's file holds all credentials of the secret, as they are there: the operator copies one that is not complete,
+// too. Newer releases add the internal registry's to it.
 func has(m *host.Machine, want []byte) bool {
 	b, err := m.ReadFile(onDisk)
 	if err != nil {
 		return false
 	}
-	return Has(b, want)
+	now, err := readSecret(b)
+	if err != nil {
+		return false
+	}
+	wanted, err := readSecret(want)
+	if err != nil {
+		return false
+	}
+	for name, auth := range wanted.Auths {
+		if !sameJSON(now.Auths[name], auth) {
+			return false
+		}
+	}
+	return true
 }

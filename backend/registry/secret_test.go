@@ -18,7 +18,8 @@ func TestMerge(t *testing.T) {
 		"user and password":      {``, `{"auths":{"a":{"email":"e","password":"p","username":"u"}}}`, `{"auths":{"a":{"auth":"dTpw","email":"e","password":"p","username":"u"}}}`},
 		"no padding":             {``, `{"auths":{"a":{"auth":"dTpwYXM"}}}`, `{"auths":{"a":{"auth":"dTpwYXM="}}}`},
 		"the same, completed":    {`{"auths":{"a":{"auth":"dTpwYXM="}}}`, `{"auths":{"a":{"auth":"dTpwYXM"}}}`, ""},
-		"the same, incomplete":   {`{"auths":{"a":{"auth":"dTpwYXM"}}}`, `{"auths":{"a":{"auth":"dTpwYXM"}}}`, ""},
+		"the same, apart":        {`{"auths":{"a":{"password":"p","username":"u"}}}`, `{"auths":{"a":{"password":"p","username":"u"}}}`, `{"auths":{"a":{"auth":"dTpw","password":"p","username":"u"}}}`},
+		"the same, incomplete":   {`{"auths":{"a":{"auth":"dTpwYXM"}}}`, `{"auths":{"a":{"auth":"dTpwYXM"}}}`, `{"auths":{"a":{"auth":"dTpwYXM="}}}`},
 		"no auths before":        {`{"credHelpers":{"c":"d"}}`, `{"auths":{"a":{"auth":"x"}}}`, `{"auths":{"a":{"auth":"x"}},"credHelpers":{"c":"d"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,30 @@
+package registry
+
+import (
+	"testing"
+
+	"touchdown/backend/host/hosttest"
+)
+
+// TestTheNodesCopy: the operator copies the secret as it is there, entries that are not complete too; waiting for a complete one would not end.
+func TestTheNodesCopy(t *testing.T) {
+	const apart, whole = `{"auths":{"a":{"password":"p","username":"u"}}}`, `{"auths":{"a":{"auth":"dTpw","password":"p","username":"u"}}}`
+	m := hosttest.New(t).Machine
+	if has(m, []byte(apart)) {
+		t.Error("a node without the file has the credentials")
+	}
+	for _, c := range []struct {
+		onNode, inCluster string
+		want              bool
+	}{{apart, apart, true}, {apart, whole, false}, {whole, whole, true}, {whole, `{"auths":{"b":{"auth":"x"}}}`, false}} {
+		if err := m.WriteFile(onDisk, []byte(c.onNode), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := has(m, []byte(c.inCluster)); got != c.want {
+			t.Errorf("%s on the node, %s in the cluster: %t", c.onNode, c.inCluster, got)
+		}
+	}
+	if Has([]byte(apart), []byte(apart)) || !Has([]byte(whole), []byte(apart)) {
+		t.Error("the site's credentials are those that CRI-O can log in with")
+	}
+}
