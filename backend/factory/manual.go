@@ -261,7 +261,7 @@ func (h *ManualInstall) record() (laid, error) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, &problem.Problem{
 			Code: "HND-RCRD", Summary: message.F("%s cannot be read, and it is the only record of what was installed.", layout.Installed),
-			Fix: message.T("Move it away; `touchdown install` then takes the files that it finds for someone else's."), Err: err,
+			Fix: message.T("Move it away; `touchdown install` then treats files that are already correct as someone else's."), Err: err,
 		}
 	}
 	return r, nil
