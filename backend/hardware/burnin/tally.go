@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"touchdown/backend/message"
@@ -20,12 +21,11 @@ const (
 // maxTold is how many faults of a kind are told one by one; all are counted.
 const maxTold = 10
 
-// Tally is what the load has done so far. The worker prints one as a line of JSON each second. A result of an earlier release that has
-// Unloaded or Told has them in another form: it cannot be read, and the burn-in is repeated.
+// Tally is what the load has done so far. The worker prints one as a line of JSON each second.
 type Tally struct {
 	Rounds   map[int]int64    `json:"rounds,omitempty"`   // by CPU: how often it did all its computations
 	Passes   map[int]int64    `json:"passes,omitempty"`   // by CPU: how often its share of the memory was written and read back
-	Unloaded []unloaded       `json:"unloaded,omitempty"` // CPUs that were not loaded as they should be
+	Unloaded unloadedCPUs     `json:"unloaded,omitempty"` // CPUs that were not loaded as they should be
 	Compared int64            `json:"compared,omitempty"` // bytes of memory that were read back
 	Memory   message.Text     `json:"memory,omitzero"`    // why the test of the memory ended early
 	Written  int64            `json:"written,omitempty"`  // bytes, to the disk
@@ -43,10 +43,37 @@ type unloaded struct {
 	Why message.Text `json:"why"`
 }
 
+// unloadedCPUs are in the order in which they were found.
+type unloadedCPUs []unloaded
+
+// UnmarshalJSON also reads what an earlier release kept: a reason in English by CPU.
+func (u *unloadedCPUs) UnmarshalJSON(data []byte) error {
+	var old map[int]string
+	if json.Unmarshal(data, &old) != nil {
+		return json.Unmarshal(data, (*[]unloaded)(u))
+	}
+	for _, cpu := range slices.Sorted(maps.Keys(old)) {
+		*u = append(*u, unloaded{cpu, message.Verbatim(old[cpu])})
+	}
+	return nil
+}
+
 // fault is a result that was wrong.
 type fault struct {
 	Kind string       `json:"kind"`
 	What message.Text `json:"what"`
+}
+
+// UnmarshalJSON also reads what an earlier release kept: "kind: what", in English.
+func (f *fault) UnmarshalJSON(data []byte) error {
+	var old string
+	if json.Unmarshal(data, &old) != nil {
+		type plain fault // without this method
+		return json.Unmarshal(data, (*plain)(f))
+	}
+	kind, what, _ := strings.Cut(old, ": ")
+	*f = fault{kind, message.Verbatim(what)}
+	return nil
 }
 
 // printed is a tally as the worker prints it: texts in English, and beside them which messages they are.
