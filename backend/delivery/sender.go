@@ -166,7 +166,11 @@ func (o *Outbox) record(w waiting, out outcome) {
 func (o *Outbox) later(w waiting, known *try, out outcome) {
 	known.failed++
 	known.refused, known.why = false, out.why
-	if now := o.now(); now.Sub(w.made) > maxAge && now.Sub(known.first) > minTried {
+	now, made := o.now(), w.made
+	if made.After(now) { // the clock was set back since, or it waits behind one of which that is true (behind)
+		made = known.first
+	}
+	if now.Sub(made) > maxAge && now.Sub(known.first) > minTried {
 		if err := o.drop(w, "it is too old"); err == nil {
 			return
 		}

@@ -96,6 +96,33 @@ func TestTheOldestGivesWayAfterTheClockWasSetBack(t *testing.T) {
 	}
 }
 
+// TestDeliveriesOfTheFutureGetOldToo: behind one that was made before the clock was set back all are dated like it. They count from their
+// first try.
+func TestDeliveriesOfTheFutureGetOldToo(t *testing.T) {
+	n := newNode(t)
+	n.must(n.Aim(Target{URL: "http://monitor.example.com"}))
+	n.connect = func(Target) (http.RoundTripper, error) { return unreachable{}, nil }
+	today := n.now
+	n.now = today.AddDate(16, 0, 0)
+	n.must(n.Post(item(0)))
+	n.now = today
+	n.must(n.Post(item(1)))
+	tryAll := func() {
+		for range 2 {
+			n.step(t.Context())
+		}
+	}
+	for _, c := range []struct {
+		age     time.Duration
+		waiting int
+	}{{0, 2}, {maxAge - time.Minute, 2}, {maxAge + time.Minute, 0}} {
+		n.now = today.Add(c.age)
+		if tryAll(); n.Status().Waiting != c.waiting {
+			t.Errorf("after %s %d wait", c.age, n.Status().Waiting)
+		}
+	}
+}
+
 type unreachable struct{}
 
 func (unreachable) RoundTrip(*http.Request) (*http.Response, error) { return nil, syscall.ENETUNREACH }
