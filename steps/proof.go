@@ -32,7 +32,7 @@ func reportKey(node *backend.Node, rep Report) *envelope.SigningKey {
 func keepReport(node *backend.Node, dir string, d *report.Document, key *envelope.SigningKey) (unsigned message.Text, err error) {
 	folder := report.Folder{Dir: dir}
 	if key != nil {
-		d.Previous = lastReport(node, d.Node.Serial, dir)
+		d.Previous = lastReport(node, d, dir)
 		folder.Sign = proof.Sign(d, *key)
 		raw, err := d.JSON()
 		if err == nil {
@@ -48,20 +48,23 @@ func keepReport(node *backend.Node, dir string, d *report.Document, key *envelop
 
 // lastReport is the newest report that the node has of this machine: of its site, of an earlier one, of its factory, or in the folder
 // of a new one. A clock may have been set back between them, so that the reports themselves are asked first: none is the last that another
-// one names, and the one that follows none was the first. Only between the others their time decides.
-func lastReport(node *backend.Node, serial, dir string) *report.Previous {
+// one names, and a signed one that follows none was the first. Only between the others their time decides. One without a signature follows
+// none either, and may be the newest: it counts with the others, unless its time is later than that of the next report.
+func lastReport(node *backend.Node, next *report.Document, dir string) *report.Previous {
 	site := node.Host.Path(layout.State)
 	var later, first []*report.Previous
 	named := map[string]bool{}
 	for _, folder := range append([]string{site, dir, node.Host.Path(layout.FactoryState)}, layout.Returns(site)...) {
-		p, before := (report.Folder{Dir: folder}).Last(serial)
+		p, d := (report.Folder{Dir: folder}).Last(next.Node.Serial)
 		switch {
 		case p == nil:
 			continue
-		case before == nil:
-			first = append(first, p)
+		case d.Previous != nil:
+			later, named[d.Previous.SHA256] = append(later, p), true
+		case d.Signer == nil && !d.Made.After(next.Made):
+			later = append(later, p)
 		default:
-			later, named[before.SHA256] = append(later, p), true
+			first = append(first, p)
 		}
 	}
 	for _, all := range [][]*report.Previous{later, first} {

@@ -114,6 +114,16 @@ func TestReportsAreSignedAndChained(t *testing.T) {
 // of them.
 func chainedOverAReturn(t *testing.T, node *backend.Node, last *proof.Proof, made time.Time) {
 	t.Helper()
+	setAside(t, node)
+	_, next := reported(t, node, node.Host.Path(layout.FactoryState), "repaired", made)
+	if err := next.Follows(last); err != nil {
+		t.Errorf("after a return: %v", err)
+	}
+}
+
+// setAside moves the last report of the site away.
+func setAside(t *testing.T, node *backend.Node) {
+	t.Helper()
 	landed, aside := node.Host.Path(layout.State), node.Host.Path(layout.Returned+"/2026-11-24")
 	if err := os.MkdirAll(aside, 0o700); err != nil {
 		t.Fatal(err)
@@ -122,10 +132,6 @@ func chainedOverAReturn(t *testing.T, node *backend.Node, last *proof.Proof, mad
 		if err := os.Rename(filepath.Join(landed, name), filepath.Join(aside, name)); err != nil {
 			t.Fatal(err)
 		}
-	}
-	_, next := reported(t, node, node.Host.Path(layout.FactoryState), "repaired", made)
-	if err := next.Follows(last); err != nil {
-		t.Errorf("after a return: %v", err)
 	}
 }
 
@@ -144,6 +150,32 @@ func TestReportsAreChainedOverAClockThatWasSetBack(t *testing.T) {
 		last = next
 	}
 	chainedOverAReturn(t, node, last, noon.AddDate(-1, 0, 0))
+}
+
+// TestTheNextReportNamesOneWithoutASignature: the node came back, and its next report had no key. The one after that names it, and not the
+// last one with a signature; but not for a time that is still to come.
+func TestTheNextReportNamesOneWithoutASignature(t *testing.T) {
+	ca, hostKey := keyPair(t)
+	noon := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	for made, named := range map[time.Time]bool{noon.Add(4 * time.Hour): true, noon.Add(-time.Hour): false, noon.AddDate(4, 0, 0): false} {
+		node := shipped(t, "SN01", "one", ca, hostKey)
+		landed := node.Host.Path(layout.State)
+		_, first := reported(t, node, landed, "first", noon)
+		_, second := reported(t, node, landed, "second", noon.Add(time.Hour))
+		if err := second.Follows(first); err != nil {
+			t.Fatal(err)
+		}
+		setAside(t, node)
+		bare := report.New(report.Job{Serial: "SN01", Hostname: "node"}, report.Facts{}, made)
+		if _, err := keepReport(node, landed, bare, nil); err != nil {
+			t.Fatal(err)
+		}
+		unsigned, _ := (report.Folder{Dir: landed}).Last("SN01")
+		_, next := reported(t, node, landed, "third", noon.Add(5*time.Hour))
+		if got := next.Report.Previous; got == nil || named && *got != *unsigned || !named && next.Follows(second) != nil {
+			t.Errorf("behind one without a signature of %s the next report names %v", made, got)
+		}
+	}
 }
 
 // TestAReportWithoutASignature: a key that cannot be used ends no landing. A check tells it, and the report is written.

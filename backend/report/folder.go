@@ -115,9 +115,9 @@ func (s Folder) followed(d *Document) []byte {
 	return old
 }
 
-// Last is the report that is there, as the next one of the same machine names it, and the one that it follows; nil when there is none, or
-// of another machine.
-func (s Folder) Last(serial string) (last, before *Previous) {
+// Last is the report that is there, as the next one of the same machine names it, and the report itself; nil when there is none, or of
+// another machine.
+func (s Folder) Last(serial string) (last *Previous, d *Document) {
 	d, err := s.Open()
 	if err != nil || serial == "" || d.Node.Serial != serial {
 		return nil, nil
@@ -126,7 +126,7 @@ func (s Folder) Last(serial string) (last, before *Previous) {
 	if err != nil {
 		return nil, nil
 	}
-	return &Previous{SHA256: Digest(raw), Kind: d.Kind, Made: d.Made}, d.Previous
+	return &Previous{SHA256: Digest(raw), Kind: d.Kind, Made: d.Made}, d
 }
 
 // Digest is the SHA-256 of the JSON of a report, in hexadecimal digits: what a signature, the next report and people name it by.
