@@ -45,14 +45,15 @@ func judgeServer(v *judge, path, server string) {
 	}
 }
 
-// nobody tells why no machine has an address in a subnet of the node; nothing for every other address, and for a name.
+// nobody tells why no machine has an IPv4 address in a subnet of the node; nothing for every other address, and for a name. IPv6 has no
+// such: its first address leads to a router (RFC 4291, 2.6.1), which may well serve time and names.
 func nobody(c *Config, server string) message.Text {
 	addr, err := netip.ParseAddr(server)
-	if err != nil {
+	if err != nil || addr.Is6() {
 		return message.Text{}
 	}
 	n := c.Spec.Network
-	for _, subnet := range append(ownOf(networkTree(string(c.Spec.NetworkConfig))).subnets, n.IPv4.subnet(), n.IPv6.subnet()) {
+	for _, subnet := range append(ownOf(networkTree(string(c.Spec.NetworkConfig))).subnets, n.IPv4.subnet()) {
 		if !subnet.Contains(addr) {
 			continue
 		}

@@ -16,7 +16,9 @@ func TestServersThatAreTheNode(t *testing.T) {
 		{"spec.additionalNTPSources", "2001:DB8:0::7", refused, ""},
 		{"spec.additionalNTPSources", "198.51.100.11, ntp.a.b, apps.example.com", "", ""},
 		{"spec.additionalNTPSources", "198.51.100.255", dead, ""},
-		{"spec.additionalNTPSources", "2001:db8::", dead, ""},
+		{"spec.additionalNTPSources", "2001:db8::", "", ""}, // the router
+		{"spec.network.dnsServers", "2001:db8::", "", ""},
+		{"spec.proxy.httpProxy", "http://[2001:db8::]:3128", "", ""},
 		{"spec.additionalNTPSources", "198.51.101.255", "", ""},
 		{"spec.network.dnsServers", "198.51.100.0", dead, ""},
 		{"spec.network.dnsServers", "198.51.100.53,198.51.100.255", dead, ""},
@@ -53,9 +55,12 @@ func TestServersThatAreTheNodeInADocument(t *testing.T) {
   state: up
   ipv4: {enabled: true, dhcp: false, address: [{ip: 198.51.100.10, prefix-length: 24}]}
   ipv6: {enabled: true, dhcp: false, autoconf: false, address: [{ip: "2001:db8::7", prefix-length: 64}]}
+- {name: eno2, type: ethernet, state: up, ipv4: {enabled: false, address: [{ip: 203.0.113.10, prefix-length: 24}]}}
+- {name: eno3, type: ethernet, state: absent, ipv4: {enabled: true, address: [{ip: 203.0.114.10, prefix-length: 24}]}}
+- {name: eno4, type: ethernet, state: down, ipv4: {enabled: true, address: [{ip: 203.0.115.10, prefix-length: 24}]}}
 routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 198.51.100.1, next-hop-interface: eno1}]}
 `
-	for server, refused := range map[string]bool{"198.51.100.10": true, "2001:db8:0::7": true, "198.51.100.11": false, "198.51.100.255": true, "2001:db8::": true} {
+	for server, refused := range map[string]bool{"198.51.100.10": true, "2001:db8:0::7": true, "198.51.100.11": false, "198.51.100.255": true, "2001:db8::": false, "203.0.113.255": false, "203.0.114.255": false, "203.0.115.255": false} {
 		errs, _ := verdicts(t, map[string]string{"spec.networkConfig": document, "spec.additionalNTPSources": server})
 		if strings.Contains(errs, "spec.additionalNTPSources") != refused {
 			t.Errorf("%s: errors %q", server, errs)

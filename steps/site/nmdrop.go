@@ -18,11 +18,14 @@ type own struct {
 	automatic [2]bool // some of IPv4, or of IPv6, come from the network, and are not known
 }
 
-// ownOf reads the addresses of all interfaces.
+// ownOf reads the addresses of all interfaces that are to have them.
 func ownOf(root *yaml.Node) (o own) {
 	for _, port := range items(root, "interfaces") {
 		for n, key := range []string{"ipv4", "ipv6"} {
 			family := child(port, key)
+			if unused(port, family) {
+				continue
+			}
 			o.automatic[n] = o.automatic[n] || asks(family, "enabled") && (asks(family, "dhcp") || asks(family, "autoconf"))
 			for _, a := range items(family, "address") {
 				ip, bits := child(a, "ip"), child(a, "prefix-length")
@@ -36,6 +39,12 @@ func ownOf(root *yaml.Node) (o own) {
 		}
 	}
 	return o
+}
+
+// unused tells whether nmstate gives an interface no addresses of a family: the one or the other is off.
+func unused(port, family *yaml.Node) bool {
+	state, enabled := child(port, "state"), child(family, "enabled")
+	return state != nil && (state.Value == "down" || state.Value == "absent") || enabled != nil && enabled.Tag == "!!bool" && enabled.Value == "false"
 }
 
 // drops refuses routes and rules that drop the node's own traffic: nobody would reach it any more, and nothing would be reached from it.
