@@ -118,9 +118,20 @@ func dNSSearch(s string) error {
 // NTPSources reports what is wrong with the list of time servers.
 func NTPSources(s string) error { return eachOf(s, maxNTP, elsewhere) }
 
-// elsewhere is hostOrAddress for a server of the site, which no name of the machine itself is (RFC 6761, 6.3).
+// localName tells whether a name is one of the machine itself, whoever asks (RFC 6761, 6.3).
+func localName(s string) bool {
+	return s == "localhost" || strings.HasSuffix(s, ".localhost") || strings.HasPrefix(s, "localhost.localdomain")
+}
+
+// loopback tells whether an address is one of the machine itself, whoever asks.
+func loopback(s string) bool {
+	addr, err := netip.ParseAddr(s)
+	return err == nil && addr.IsLoopback()
+}
+
+// elsewhere is hostOrAddress for a server of the site, which no name of the machine itself is.
 func elsewhere(s string) *Error {
-	if s == "localhost" || strings.HasSuffix(s, ".localhost") || strings.HasPrefix(s, "localhost.localdomain") {
+	if localName(s) {
 		return fault(message.T("write the name of the site's server"), message.F("is %s, a name of the machine itself", shown(s)))
 	}
 	return hostOrAddress(s)

@@ -26,7 +26,7 @@ func judgeServers(v *judge) {
 			for _, location := range m.Mirrors {
 				host, _, _ := strings.Cut(location, "/")
 				host = (&url.URL{Host: host}).Hostname()
-				if v.config.own(host) {
+				if v.config.own(host) || localName(host) || loopback(host) {
 					v.warn(itemPath(path, i)+".mirrors", fault(message.T("check the name"), message.F("has %s, which is this node: while its cluster does not run nothing comes from there", shown(host))))
 				}
 			}

@@ -28,7 +28,7 @@ func MirrorSource(s string) error {
 		}
 		return nil
 	}
-	if f := imageLocation(s); f != nil {
+	if f := imageLocation(s, registryHost); f != nil {
 		return f
 	}
 	return nil
@@ -37,12 +37,7 @@ func MirrorSource(s string) error {
 // mirrorLocations reports what is wrong with the list of a source's mirrors.
 func mirrorLocations(s string) error {
 	return eachOf(s, maxMirrors, func(location string) *Error {
-		if f := imageLocation(location); f != nil {
-			return f
-		}
-		host, _, _ := strings.Cut(location, "/")
-		host, _, _ = strings.Cut(host, ":")
-		return elsewhere(host)
+		return imageLocation(location, mirrorHost)
 	})
 }
 
@@ -50,7 +45,7 @@ func mirrorLocations(s string) error {
 func mirrorSourcePolicy(s string) error { return oneOf(s, mirrorPolicies) }
 
 // imageLocation wants host[:port][/path], as the mirror sets of config.openshift.io/v1 do.
-func imageLocation(s string) *Error {
+func imageLocation(s string, judge func(host string) *Error) *Error {
 	const example = "registry.example.com:5000/ocp"
 	server, path, deeper := strings.Cut(s, "/")
 	host, port, hasPort := strings.Cut(server, ":")
@@ -68,7 +63,7 @@ func imageLocation(s string) *Error {
 	case deeper && !repository.MatchString(path):
 		return fault(message.F("write it like %s", example), message.F("is %s, where what follows the first / is not a repository", shown(s)))
 	}
-	return registryHost(host)
+	return judge(host)
 }
 
 // registryHostname reports what is wrong with the name of a registry.
@@ -83,6 +78,14 @@ func registryHostname(s string) error {
 		return f
 	}
 	return nil
+}
+
+// mirrorHost takes an address of the machine itself as well, as names of it: a registry may run there as a service. judgeServers warns of it.
+func mirrorHost(s string) *Error {
+	if loopback(s) {
+		return nil
+	}
+	return registryHost(s)
 }
 
 func registryHost(s string) *Error {
