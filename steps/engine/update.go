@@ -28,6 +28,7 @@ type release struct {
 	closed bool           // a person said no, or has read why not: until the stick is put in again
 	asked  bool           // a person wants it, and systemd is being told
 	starts int            // rises with each time: what was on record before that is old
+	gone   bool           // the last look found no command at work for the update on record
 	offer  *updates.Offer // nil: there is nothing to ask
 	last   *updates.Record
 }
@@ -61,7 +62,8 @@ func lookForUpdate(e *lander) (underWay bool) {
 	if asked { // what is on record is not yet at work
 		return true
 	}
-	last := updates.Look(e.closing, e.o.Node.Host, e.o.Node.Now())
+	last := updates.Last(e.o.Node.Host)
+	gone := last != nil && last.Runs() && updates.Gone(e.closing, e.o.Node.Host)
 	volumes := e.o.Media.Releases()
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -70,9 +72,12 @@ func lookForUpdate(e *lander) (underWay bool) {
 		return updating(e.core)
 	}
 	if at := placeOf(volumes); at != r.at {
-		*r = release{at: at, turn: r.turn + 1, starts: starts}
+		*r = release{at: at, turn: r.turn + 1, starts: starts, gone: r.gone}
 	}
-	r.last = last
+	if gone && r.gone { // at one look it may have come to its end since the record was read
+		last = updates.Cut(e.o.Node.Host, last, e.o.Node.Now())
+	}
+	r.gone, r.last = gone, last
 	switch {
 	case last != nil && last.State != updates.Done:
 		r.offer = &last.Offer
@@ -84,10 +89,21 @@ func lookForUpdate(e *lander) (underWay bool) {
 		r.offer = nil
 	}
 	tellUpdate(e.core, e.o.Node.Now())
-	if (r.offer == nil) != (was.offer == nil) || r.offer != nil && was.offer != nil && r.offer.State != was.offer.State {
+	if told(r.offer) != told(was.offer) {
 		e.core.recorder.changed()
 	}
 	return updating(e.core)
+}
+
+// told is another text where consoles have something new to show.
+func told(o *updates.Offer) string {
+	switch {
+	case o == nil:
+		return ""
+	case o.Problem == nil:
+		return string(o.State)
+	}
+	return string(o.State) + o.Problem.Code
 }
 
 // placeOf is another text for other volumes.
@@ -158,6 +174,7 @@ func startUpdate(ctx context.Context, e *Engine, token string, a session.Action)
 	if err == nil {
 		c.release.asked = true
 		c.release.starts++
+		c.release.gone = false
 	}
 	e.mu.Unlock()
 	if err != nil {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -170,15 +171,67 @@ func TestTheNextEngineTellsOfTheUpdate(t *testing.T) {
 	until(t, r, "the end of that", func(s *view.Snapshot) bool { return len(s.Notices) == 0 && s.Update == nil })
 }
 
-// TestAnUpdateThatIsCutOffIsTold: its command is gone, and said nothing.
+// exited is the error of a command that ended with a status; -1: a signal ended it.
+type exited int
+
+func (e exited) Error() string { return fmt.Sprint("exit status ", int(e)) }
+func (e exited) ExitCode() int { return int(e) }
+
+// isActive has systemd answer whether the command of an update is at work, and returns how often it was asked so far.
+func (r *updateRig) isActive(says string, err error) (asked func() int) {
+	const command = "systemctl is-active touchdown-update.service"
+	r.host.On(command, says+"\n", err)
+	before := len(r.commands(command))
+	return func() int { return len(r.commands(command)) - before }
+}
+
+// TestAnUpdateThatIsCutOffIsTold: its command is gone, and said nothing. A look that fails tells nothing of it, and what the command says
+// itself counts more.
 func TestAnUpdateThatIsCutOffIsTold(t *testing.T) {
 	r := newUpdateRig(t)
 	r.open(t)
 	r.put(t, "sdb", "program 1.9.0")
-	must(t, r.Do(t.Context(), take(t, r), accept(r.offers(t, updates.Asks), "")))
-	r.host.On("systemctl is-active --quiet touchdown-update.service", "", errors.New("exit status 3"))
+	o := r.offers(t, updates.Asks)
+	must(t, r.Do(t.Context(), take(t, r), accept(o, "")))
+	for name, c := range map[string]struct {
+		says string
+		err  error
+	}{
+		"the look was killed": {"", exited(-1)}, "it is ending": {"deactivating", exited(3)}, "no bus": {"", exited(1)},
+		"no systemctl": {"", errors.New("not found")}, "killed late": {"inactive", exited(-1)},
+	} {
+		asked := r.isActive(c.says, c.err)
+		until(t, r, "looks", func(*view.Snapshot) bool { return asked() > 3 })
+		if last := updates.Last(r.host.Machine); !last.Runs() {
+			t.Fatalf("%s: %+v", name, last.Problem)
+		}
+	}
+	r.isActive("inactive", exited(3))
 	if o := r.offers(t, updates.Failed); o.Problem.Code != "UPD-CUT" {
 		t.Errorf("%+v", o.Problem)
+	}
+	must(t, updates.End(r.host.Machine, o.Program, &problem.Problem{Code: "UPD-BACK"}, r.clock()))
+	until(t, r, "the command's word", func(s *view.Snapshot) bool { return s.Update != nil && s.Update.Problem.Code == "UPD-BACK" })
+	must(t, updates.End(r.host.Machine, o.Program, nil, r.clock()))
+	if last := updates.Last(r.host.Machine); last.State != updates.Failed {
+		t.Errorf("the command's word is %s now", last.State)
+	}
+}
+
+// TestOneLookEndsNoUpdate: the command may come to its end between the look at its record and the one at its unit.
+func TestOneLookEndsNoUpdate(t *testing.T) {
+	r := newUpdateRig(t)
+	must(t, updates.Start(t.Context(), r.host.Machine, updates.Offer{Device: "sdb", Program: "5a"}))
+	r.open(t)
+	r.host.OnFunc("systemctl is-active", func([]string, []byte) (string, error) {
+		if len(r.commands("systemctl is-active"))%2 == 0 {
+			return "active\n", nil
+		}
+		return "inactive\n", exited(3)
+	})
+	until(t, r, "looks", func(*view.Snapshot) bool { return len(r.commands("systemctl is-active")) > 6 })
+	if last := updates.Last(r.host.Machine); !last.Runs() {
+		t.Errorf("%+v", last.Problem)
 	}
 }
 

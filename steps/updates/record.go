@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 	"time"
 
 	"touchdown/backend/host"
@@ -38,13 +40,16 @@ func Start(ctx context.Context, m *host.Machine, o Offer) error {
 	return nil
 }
 
+// cut is the code of an update whose command is gone without a word. The engine's word for it gives way to the command's own.
+const cut = "UPD-CUT"
+
 // End notes how the update to a program ended, where that is the one that was started last.
 func End(m *host.Machine, program string, failed error, now time.Time) error {
 	r := Last(m)
-	if r == nil || r.Program != program || !r.Runs() {
+	if r == nil || r.Program != program || !r.Runs() && (r.Problem == nil || r.Problem.Code != cut) {
 		return nil
 	}
-	r.State, r.Ended = Done, now
+	r.State, r.Ended, r.Problem = Done, now, nil
 	if failed != nil {
 		r.State, r.Problem = Failed, event.TroubleOf(failed)
 	}
@@ -67,18 +72,21 @@ func Last(m *host.Machine) *Record {
 	return r
 }
 
-// Look is Last, and notes the end of an update whose command is gone without a word (UPD-CUT).
-func Look(ctx context.Context, m *host.Machine, now time.Time) *Record {
-	r := Last(m)
-	if r == nil || !r.Runs() {
-		return r
-	}
-	if _, err := m.Run(ctx, "systemctl", "is-active", "--quiet", unit+".service"); err == nil || ctx.Err() != nil {
-		return r
-	}
-	// It may have come to its end between the two looks.
+// Gone tells whether systemd says that the command of an update is not at work. A look that fails in another way tells nothing: whoever
+// stops the engine ends the commands that it runs, too.
+func Gone(ctx context.Context, m *host.Machine) bool {
+	said, err := m.Run(ctx, "systemctl", "is-active", unit+".service")
+	exit, ok := errors.AsType[interface {
+		error
+		ExitCode() int
+	}](err)
+	return ok && slices.Contains([]int{3, 4}, exit.ExitCode()) && slices.Contains([]string{"inactive", "failed", "unknown"}, strings.TrimSpace(said))
+}
+
+// Cut notes the end of an update whose command is gone without a word (UPD-CUT), and returns what is on record then.
+func Cut(m *host.Machine, r *Record, now time.Time) *Record {
 	if err := End(m, r.Program, &problem.Problem{
-		Code: "UPD-CUT", Summary: message.T("The update of Touchdown was stopped in the middle. Within 5 minutes systemd starts the engine of the program that the node has."),
+		Code: cut, Summary: message.T("The update of Touchdown was stopped in the middle. Within 5 minutes systemd starts the engine of the program that the node has."),
 		Fix: message.T("Look at `journalctl -u touchdown-update`. Put the stick in again to be asked again."),
 	}, now); err != nil {
 		return r
