@@ -144,6 +144,7 @@ func open(o Options, folder *stateFolder) (*Engine, error) {
 	}
 	e := newEngine(o, folder, journal, events)
 	e.core.takeUp(events, damage)
+	takeUpUpdate(e.core)
 	return e, nil
 }
 

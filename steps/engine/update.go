@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/layout"
 	"touchdown/backend/media"
 	"touchdown/backend/message"
 	"touchdown/steps/session"
@@ -49,6 +50,21 @@ func mayUpdate(c *core) bool {
 
 // updating tells whether an update is under way.
 func updating(c *core) bool { return c.release.asked || c.release.offer.Runs() }
+
+// takeUpUpdate is for an engine that opens: one that was started by an update lets nothing begin from its first answer on. It also takes
+// away the program of a release that was being judged at a power cut.
+func takeUpUpdate(c *core) {
+	if !c.o.Updates {
+		return
+	}
+	if last := updates.Last(c.o.Node.Host); last != nil && last.Runs() {
+		c.release.last, c.release.offer = last, &last.Offer
+		return
+	}
+	if err := c.o.Node.Host.Remove(layout.CheckedProgram); err != nil {
+		c.o.Node.Log.Warn("a program that was judged cannot be taken away", "error", err)
+	}
+}
 
 // lookForUpdate tells of the release on a stick, and of an update that a console asked for. The engine that tells how it ended is another
 // one than that which was asked. It returns whether an update is under way.

@@ -218,6 +218,36 @@ func TestAnUpdateThatIsCutOffIsTold(t *testing.T) {
 	}
 }
 
+// TestAnEngineOpensIntoAnUpdate: it lets nothing begin before its first look at the sticks. What a power cut left of a judgement goes, where
+// no update is under way.
+func TestAnEngineOpensIntoAnUpdate(t *testing.T) {
+	r := newUpdateRig(t)
+	r.host.File(layout.CheckedProgram, "half")
+	o := r.options()
+	o.Updates = true // and no sockets: nothing looks
+	e, err := Open(o)
+	must(t, err)
+	if r.host.Exists(layout.CheckedProgram) {
+		t.Error("the program that was judged is still there")
+	}
+	must(t, e.Do(t.Context(), take(t, e), session.Action{Verb: session.Inspect}))
+	must(t, e.Close())
+	must(t, updates.Start(t.Context(), r.host.Machine, updates.Offer{Device: "sdb", Program: "5a"}))
+	r.host.File(layout.CheckedProgram, "half")
+	e, err = Open(o)
+	must(t, err)
+	defer func() { _ = e.Close() }()
+	token := take(t, e)
+	for _, verb := range []session.Verb{session.Inspect, session.Reboot, session.PowerOff} {
+		if err := e.Do(t.Context(), token, session.Action{Verb: verb}); !errors.Is(err, session.ErrState) {
+			t.Errorf("%s: %v", verb, err)
+		}
+	}
+	if !r.host.Exists(layout.CheckedProgram) {
+		t.Error("it took the program from the update")
+	}
+}
+
 // TestOneLookEndsNoUpdate: the command may come to its end between the look at its record and the one at its unit.
 func TestOneLookEndsNoUpdate(t *testing.T) {
 	r := newUpdateRig(t)
