@@ -206,11 +206,24 @@ func handOverEvent(by string) event.Event {
 // of a job were, and that it was handed over.
 func upgraded(e event.Event) event.Event {
 	switch {
-	case e.Step != "" || e.Job != nil:
+	case e.Step != "":
 	case e.Kind == event.Started:
-		e.Job, e.Text = &event.Job{State: string(view.Working), Inputs: e.Text.String()}, message.Text{}
+		if e.Job == nil {
+			e.Job = &event.Job{State: string(view.Working), Inputs: e.Text.String()}
+		}
+		e.Text = message.Text{} // see downgraded
+	case e.Job != nil:
 	case e.Kind == event.Done && e.Text.String() == handOverText:
 		e.Job = handOverEvent(e.By).Job
+	}
+	return e
+}
+
+// downgraded is an event as the journal gets it: the release before this one, to which `touchdown update --back` goes, finds what the
+// answers of a job were in the text alone. Until the release after this one: that goes back to one that reads Job.
+func downgraded(e event.Event) event.Event {
+	if e.Kind == event.Started && e.Step == "" && e.Job != nil {
+		e.Text = message.Data(e.Job.Inputs)
 	}
 	return e
 }

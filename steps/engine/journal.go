@@ -130,7 +130,7 @@ func otherVersion(first string) error {
 // append adds a record, which is on the disk before it returns. One that could not be
 // written whole leaves the journal as it was.
 func (j *journal) append(e event.Event) error {
-	record, err := json.Marshal(e)
+	record, err := json.Marshal(downgraded(e))
 	if err != nil {
 		return fmt.Errorf("encoding a journal record: %w", err)
 	}

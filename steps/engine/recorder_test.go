@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -190,6 +191,23 @@ func TestAnswersOfAJobAreTold(t *testing.T) {
 		}
 		if j.state != view.Working || j.inputs != "a1b2" || j.fingerprint != "f0" {
 			t.Errorf("%s: state %s, inputs %s, fingerprint %s", name, j.state, j.inputs, j.fingerprint)
+		}
+	}
+}
+
+// TestTheReleaseBeforeGoesOn: it finds the answers of a job in the text of its first record. Nobody else is told that text.
+func TestTheReleaseBeforeGoesOn(t *testing.T) {
+	r := newRecorder(t)
+	must(t, r.emit(event.Event{Kind: event.Started, Job: &event.Job{State: string(view.Working), Inputs: "5a5a"}}))
+	data, err := readKept(r.folder.path("journal.jsonl"))
+	must(t, err)
+	if !strings.Contains(string(data), `"text":"5a5a"`) {
+		t.Errorf("the record is %s", data)
+	}
+	published, _ := r.hub.after(0)
+	for _, events := range [][]event.Event{published, readJournal(data).events} {
+		if len(events) != 1 || events[0].Text != (message.Text{}) || events[0].Job == nil || events[0].Job.Inputs != "5a5a" {
+			t.Errorf("it is told as %+v", events)
 		}
 	}
 }
