@@ -115,6 +115,13 @@ func (w *Watcher) Releases() []Volume {
 	return slices.Clone(w.bring)
 }
 
+// Looked tells what the last look was for: what is in the sockets of another kind is not known.
+func (w *Watcher) Looked() Want {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.last
+}
+
 // Usable are those that the node may use.
 func (w *Watcher) Usable() []*Medium {
 	return slices.DeleteFunc(w.Found(), func(f *Medium) bool { return f.Refused != nil })

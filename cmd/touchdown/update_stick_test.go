@@ -184,7 +184,7 @@ func TestUpdateToTheProgramThatWasShown(t *testing.T) {
 			t.Errorf("%s: %d\n%s", given, code, said)
 		}
 		asked := updates.Offer{Version: "v9", Has: "v8", Device: "sdb", Program: given}
-		if err := updates.Start(t.Context(), started, asked); err != nil {
+		if err := updates.Start(t.Context(), started, asked, ""); err != nil {
 			t.Fatal(err)
 		}
 		if code, said := run("update", folder, "--sha256", given, "--dry-run"); code != exitFailed || !updates.Last(machine).Runs() {

@@ -26,7 +26,7 @@ type release struct {
 	at     string         // the volumes with one; "" for none
 	turn   int            // rises with each change of them: the same stick may come back while it is still being judged
 	judged bool           // it was, or is being, judged
-	closed bool           // a person said no, or has read why not: until the stick is put in again
+	closed string         // the volumes of which a person said no, or has read why not: until the stick is put in again
 	asked  bool           // a person wants it, and systemd is being told
 	starts int            // rises with each time: what was on record before that is old
 	gone   bool           // the last look found no command at work for the update on record
@@ -42,6 +42,9 @@ func (r *release) shown() *updates.Offer {
 	o := *r.offer
 	return &o
 }
+
+// isClosed tells whether nothing is told of what is on the stick.
+func (r *release) isClosed() bool { return r.at != "" && r.at == r.closed }
 
 // mayUpdate tells whether another program may be started now: nothing works, waits for an answer or has failed in the middle.
 func mayUpdate(c *core) bool {
@@ -80,7 +83,7 @@ func lookForUpdate(e *lander) (underWay bool) {
 	}
 	last := updates.Last(e.o.Node.Host)
 	gone := last != nil && last.Runs() && updates.Gone(e.closing, e.o.Node.Host)
-	volumes := e.o.Media.Releases()
+	volumes, looked := e.o.Media.Releases(), e.o.Media.Looked().Releases
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r, was := &e.core.release, e.core.release
@@ -88,7 +91,10 @@ func lookForUpdate(e *lander) (underWay bool) {
 		return updating(e.core)
 	}
 	if at := placeOf(volumes); at != r.at {
-		*r = release{at: at, turn: r.turn + 1, starts: starts, gone: r.gone}
+		*r = release{at: at, turn: r.turn + 1, starts: starts, gone: r.gone, closed: r.closed}
+	}
+	if looked && !r.isClosed() { // while the node works nobody looks, and the stick may stay there
+		r.closed = ""
 	}
 	if gone && r.gone { // at one look it may have come to its end since the record was read
 		last = updates.Cut(e.o.Node.Host, last, e.o.Node.Now())
@@ -97,7 +103,7 @@ func lookForUpdate(e *lander) (underWay bool) {
 	switch {
 	case last != nil && last.State != updates.Done:
 		r.offer = &last.Offer
-	case r.at != "" && !r.judged && !r.closed:
+	case r.at != "" && !r.judged && !r.isClosed():
 		r.judged, r.offer = true, nil
 		turn := r.turn
 		e.workers.Go(func() { judgeRelease(e, turn, volumes) })
@@ -137,6 +143,9 @@ func judgeRelease(e *lander, turn int, volumes []media.Volume) {
 	defer e.judging.Unlock()
 	e.mu.Lock()
 	late := e.core.release.turn != turn
+	if !late && !mayUpdate(e.core) { // work began since the look: a later look judges it
+		late, e.core.release.judged = true, false
+	}
 	e.mu.Unlock()
 	if late {
 		return
@@ -150,7 +159,7 @@ func judgeRelease(e *lander, turn int, volumes []media.Volume) {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if r := &e.core.release; r.turn == turn && !r.closed && !r.asked && r.offer == nil && e.closing.Err() == nil {
+	if r := &e.core.release; r.turn == turn && !r.isClosed() && !r.asked && r.offer == nil && e.closing.Err() == nil {
 		r.offer = offer
 		tellUpdate(e.core, e.o.Node.Now())
 		e.core.recorder.changed()
@@ -192,12 +201,13 @@ func startUpdate(ctx context.Context, e *Engine, token string, a session.Action)
 		c.release.starts++
 		c.release.gone = false
 	}
+	stick := c.release.at
 	e.mu.Unlock()
 	if err != nil {
 		return err
 	}
 	e.o.Node.Log.Info("a console asked for an update of Touchdown", "volume", offer.Volume, "version", offer.Version, "sha256", offer.Program)
-	err = updates.Start(context.WithoutCancel(ctx), e.o.Node.Host, *offer)
+	err = updates.Start(context.WithoutCancel(ctx), e.o.Node.Host, *offer, stick)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c.release.asked = false
@@ -232,12 +242,14 @@ func closeUpdate(c *core) error {
 	if r.offer == nil {
 		return fmt.Errorf("%w: there is nothing to close", session.ErrState)
 	}
+	at := r.at
 	if r.offer.State == updates.Failed {
 		if err := updates.Forget(c.o.Node.Host); err != nil {
 			return err
 		}
+		at = r.last.Stick // another one may be there by now, which is asked about
 	}
-	r.closed, r.judged, r.offer = true, false, nil
+	r.closed, r.judged, r.offer = at, false, nil
 	tellUpdate(c, c.o.Node.Now())
 	c.recorder.changed()
 	return nil

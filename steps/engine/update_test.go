@@ -232,7 +232,7 @@ func TestAnEngineOpensIntoAnUpdate(t *testing.T) {
 	}
 	must(t, e.Do(t.Context(), take(t, e), session.Action{Verb: session.Inspect}))
 	must(t, e.Close())
-	must(t, updates.Start(t.Context(), r.host.Machine, updates.Offer{Device: "sdb", Program: "5a"}))
+	must(t, updates.Start(t.Context(), r.host.Machine, updates.Offer{Device: "sdb", Program: "5a"}, ""))
 	r.host.File(layout.CheckedProgram, "half")
 	e, err = Open(o)
 	must(t, err)
@@ -251,7 +251,7 @@ func TestAnEngineOpensIntoAnUpdate(t *testing.T) {
 // TestOneLookEndsNoUpdate: the command may come to its end between the look at its record and the one at its unit.
 func TestOneLookEndsNoUpdate(t *testing.T) {
 	r := newUpdateRig(t)
-	must(t, updates.Start(t.Context(), r.host.Machine, updates.Offer{Device: "sdb", Program: "5a"}))
+	must(t, updates.Start(t.Context(), r.host.Machine, updates.Offer{Device: "sdb", Program: "5a"}, ""))
 	r.open(t)
 	r.host.OnFunc("systemctl is-active", func([]string, []byte) (string, error) {
 		if len(r.commands("systemctl is-active"))%2 == 0 {

@@ -23,13 +23,14 @@ const unit = "touchdown-update"
 // program that the node has.
 type Record struct {
 	Offer
+	Stick string    `json:"stick,omitempty"` // which one it was; put in again, it is another one
 	Ended time.Time `json:"ended,omitzero"`
 }
 
-// Start notes the update, and has systemd run the command for the release that a person was shown.
-func Start(ctx context.Context, m *host.Machine, o Offer) error {
+// Start notes the update, and has systemd run the command for the release on a stick that a person was shown.
+func Start(ctx context.Context, m *host.Machine, o Offer, stick string) error {
 	o.State = Reads
-	if err := write(m, &Record{Offer: o}); err != nil {
+	if err := write(m, &Record{Offer: o, Stick: stick}); err != nil {
 		return err
 	}
 	_, err := m.Run(ctx, "systemd-run", "--quiet", "--collect", "--unit="+unit, "--description=Touchdown takes the release on a stick",
