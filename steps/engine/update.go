@@ -175,13 +175,16 @@ func tellUpdate(c *core, now time.Time) {
 		c.notices[updateNotice] = message.F("Touchdown %s is on the stick %s. A page asks whether to install it.", o.Version, o.Volume)
 	case o != nil && o.State == updates.Refused:
 		c.notices[updateNotice] = message.F("The release of Touchdown on the stick is not used: %s.", o.Problem.Code)
-	case o == nil && last != nil && last.State == updates.Done && now.Sub(last.Ended) < toldFor:
+	case o == nil && last != nil && last.State == updates.Done && last.Version == c.o.Version && isFresh(last.Ended, now):
 		c.notices[updateNotice] = message.F("Touchdown is now %s. To go back to %s: touchdown update --back", last.Version, last.Has)
 	}
 	if c.notices[updateNotice] != was {
 		c.recorder.changed()
 	}
 }
+
+// isFresh tells whether something happened in the last hour. By a clock that was set back it is in the future.
+func isFresh(at, now time.Time) bool { return !now.Before(at) && now.Sub(at) < toldFor }
 
 // startUpdate has systemd run the command that installs the release that a person was shown. A landed node wants its host name. Without a
 // release it closes what is told of the one on the stick.

@@ -26,11 +26,12 @@ import (
 type updateRig struct {
 	*sealedRig
 	releases envelope.SigningKey
+	version  string // of the engine
 }
 
 func newUpdateRig(t *testing.T) *updateRig {
 	t.Helper()
-	r := &updateRig{sealedRig: newSealedRig(t)}
+	r := &updateRig{sealedRig: newSealedRig(t), version: "v1.8.2"}
 	var public []byte
 	r.releases, public = stick.Key(t)
 	_, err := media.ReleasesOf(r.host.Machine).Lay(envelope.ForReleases(public))
@@ -45,7 +46,7 @@ func newUpdateRig(t *testing.T) *updateRig {
 func (r *updateRig) open(t *testing.T) {
 	t.Helper()
 	o := r.options()
-	o.Version, o.Updates, o.Media = "v1.8.2", true, media.NewWatcher(r.host.Machine)
+	o.Version, o.Updates, o.Media = r.version, true, media.NewWatcher(r.host.Machine)
 	o.Media.Every, o.Media.Release = time.Millisecond, update.Files()
 	e, err := Open(o)
 	must(t, err)
@@ -118,7 +119,7 @@ func TestAStickAsksForAnUpdate(t *testing.T) {
 	}
 	must(t, r.Do(t.Context(), token, accept(o, "")))
 	r.offers(t, updates.Reads)
-	want := "systemd-run --quiet --collect --unit=touchdown-update --description=Touchdown takes the release on a stick " +
+	want := "systemd-run --quiet --collect --unit=touchdown-update --property=RuntimeMaxSec=900 --description=Touchdown takes the release on a stick " +
 		layout.Program + " update --from-stick=sdb --sha256=" + o.Program
 	if lines := r.commands("systemd-run"); len(lines) != 1 || lines[0] != want {
 		t.Fatalf("%q", lines)
@@ -164,11 +165,25 @@ func TestTheNextEngineTellsOfTheUpdate(t *testing.T) {
 	must(t, r.Close())
 	r.host.File(layout.Program, "program 1.9.0")
 	must(t, updates.End(r.host.Machine, o.Program, nil, r.clock()))
+	r.version = "v1.9.0"
 	r.open(t)
 	until(t, r, "how it ended", says("Touchdown is now v1.9.0. To go back to v1.8.2: touchdown update --back"))
 	r.gone(t)
 	r.ahead.Store(int64(2 * time.Hour))
 	until(t, r, "the end of that", func(s *view.Snapshot) bool { return len(s.Notices) == 0 && s.Update == nil })
+	r.ahead.Store(0)
+	until(t, r, "it again", says("Touchdown is now v1.9.0."))
+	r.ahead.Store(int64(-time.Minute))
+	until(t, r, "a clock that was set back", func(s *view.Snapshot) bool { return len(s.Notices) == 0 })
+	must(t, r.Close())
+
+	r.version = "v1.8.2" // a person went back
+	r.ahead.Store(0)
+	r.open(t)
+	r.sees(t, "sdb")
+	if s, err := r.Snapshot(t.Context()); err != nil || says("Touchdown is now")(s) {
+		t.Errorf("%v, %v", message.English(s.Notices), err)
+	}
 }
 
 // exited is the error of a command that ended with a status; -1: a signal ended it.

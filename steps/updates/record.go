@@ -19,6 +19,10 @@ import (
 // unit is the service in which systemd runs the command: it outlives the engine that asked for it.
 const unit = "touchdown-update"
 
+// longest ends a command that hangs, which would refuse reboot and power off without end, in seconds: three files of a slow stick at 3
+// minutes each, and a trial of 5.
+const longest = "900"
+
 // Record is an update that a console asked for. It ends with the boot: a power cut ends the update, too, and the next engine runs the
 // program that the node has.
 type Record struct {
@@ -33,8 +37,8 @@ func Start(ctx context.Context, m *host.Machine, o Offer, stick string) error {
 	if err := write(m, &Record{Offer: o, Stick: stick}); err != nil {
 		return err
 	}
-	_, err := m.Run(ctx, "systemd-run", "--quiet", "--collect", "--unit="+unit, "--description=Touchdown takes the release on a stick",
-		layout.Program, "update", "--from-stick="+o.Device, "--sha256="+o.Program)
+	_, err := m.Run(ctx, "systemd-run", "--quiet", "--collect", "--unit="+unit, "--property=RuntimeMaxSec="+longest,
+		"--description=Touchdown takes the release on a stick", layout.Program, "update", "--from-stick="+o.Device, "--sha256="+o.Program)
 	if err != nil {
 		return errors.Join(fmt.Errorf("starting the update: %w", err), Forget(m))
 	}
