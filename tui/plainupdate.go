@@ -31,7 +31,7 @@ func plainUpdate(p *prompts) error {
 	n, err := p.options(names...)
 	switch n {
 	case 0:
-		p.act(session.Action{Verb: session.Update})
+		p.act(session.Update.Close(&u.of))
 	case 1:
 		p.write(t("update.sure", u.of.Version))
 		if wantsHostName(p.snap) {

@@ -60,7 +60,7 @@ func (u *updatePage) answers() []button {
 			return do()
 		}}
 	}
-	no := func() (screen, tea.Cmd) { return u, u.link.act(session.Action{Verb: session.Update}) }
+	no := func() (screen, tea.Cmd) { return u, u.link.act(session.Update.Close(&u.of)) }
 	if u.of.State != updates.Asks {
 		return []button{answer(0, t("button.close"), no)}
 	}

@@ -65,7 +65,7 @@ func TestEnterNeverUpdates(t *testing.T) {
 		t.Fatalf("%v by a number alone", verbs)
 	}
 	b.press("1", "enter")
-	if a := b.fake.actions; !slices.Equal(a, []session.Action{{Verb: session.Update}}) {
+	if a := b.fake.actions; !slices.Equal(a, []session.Action{session.Update.Close(aRelease())}) {
 		t.Fatalf("%+v", a)
 	}
 	if s := b.screen(); strings.Contains(s, "Not now") {
@@ -93,7 +93,9 @@ func TestUpdateAtAConsole(t *testing.T) {
 	b.shows("UPD-BACK")
 	b.now = b.now.Add(2 * time.Second)
 	b.press("enter")
-	if a := b.fake.actions; len(a) != 2 || a[1] != (session.Action{Verb: session.Update}) {
+	failed := aRelease()
+	notUpdated(failed)
+	if a := b.fake.actions; len(a) != 2 || a[1] != session.Update.Close(failed) {
 		t.Fatalf("%+v", a)
 	}
 }

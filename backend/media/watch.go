@@ -116,7 +116,7 @@ func (w *Watcher) Releases() []Volume {
 }
 
 // Looked tells what the last look was for: what is in the sockets of another kind is not known.
-func (w *Watcher) Looked() Want {
+func Looked(w *Watcher) Want {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.last

@@ -83,7 +83,7 @@ func lookForUpdate(e *lander) (underWay bool) {
 	}
 	last := updates.Last(e.o.Node.Host)
 	gone := last != nil && last.Runs() && updates.Gone(e.closing, e.o.Node.Host)
-	volumes, looked := e.o.Media.Releases(), e.o.Media.Looked().Releases
+	volumes, looked := e.o.Media.Releases(), media.Looked(e.o.Media).Releases
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r, was := &e.core.release, e.core.release
@@ -196,7 +196,7 @@ func startUpdate(ctx context.Context, e *Engine, token string, a session.Action)
 		if err := c.may(token, a.Verb, allowed(a.Verb)); err != nil {
 			return err
 		}
-		return closeUpdate(c)
+		return closeUpdate(c, a)
 	}
 	offer, err := mayStartUpdate(c, token, a)
 	if err == nil {
@@ -240,10 +240,11 @@ func mayStartUpdate(c *core, token string, a session.Action) (*updates.Offer, er
 }
 
 // closeUpdate takes what is told of a release from the screens: a person said no, or has read it.
-func closeUpdate(c *core) error {
+func closeUpdate(c *core, a session.Action) error {
 	r := &c.release
-	if r.offer == nil {
-		return fmt.Errorf("%w: there is nothing to close", session.ErrState)
+	shown := session.Action{Verb: a.Verb, Question: a.Question, Value: a.Value, Volume: a.Volume}
+	if r.offer == nil || shown != session.Update.Close(r.offer) {
+		return fmt.Errorf("%w: this is not what is told of a release now; look at it again", session.ErrState)
 	}
 	at := r.at
 	if r.offer.State == updates.Failed {

@@ -148,10 +148,11 @@ func TestTheNextEngineTellsOfTheUpdate(t *testing.T) {
 	failed := &problem.Problem{Code: "UPD-BACK", Summary: message.T("It failed."), Fix: message.T("Look.")}
 	must(t, updates.End(r.host.Machine, o.Program, failed, r.clock()))
 	r.open(t)
-	if is := r.offers(t, updates.Failed); is.Problem.Code != "UPD-BACK" || is.Problem.Summary != failed.Summary {
+	is := r.offers(t, updates.Failed)
+	if is.Problem.Code != "UPD-BACK" || is.Problem.Summary != failed.Summary {
 		t.Errorf("%+v", is.Problem)
 	}
-	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Update}))
+	must(t, r.Do(t.Context(), take(t, r), session.Update.Close(is)))
 	r.gone(t)
 	if updates.Last(r.host.Machine) != nil {
 		t.Error("the failure is told again by the next engine")
@@ -340,7 +341,7 @@ func TestWhatIsNotOffered(t *testing.T) {
 					t.Errorf("accepted: %v", err)
 				}
 			}
-			must(t, r.Do(t.Context(), token, session.Action{Verb: session.Update}))
+			must(t, r.Do(t.Context(), token, session.Update.Close(o)))
 			r.gone(t)
 			if len(r.commands("systemd-run")) > 0 {
 				t.Errorf("%v", r.host.Calls())
@@ -361,8 +362,7 @@ func TestANodeHasTheReleaseAlready(t *testing.T) {
 		t.Fatalf("%+v, %v", s.Update, err)
 	}
 	r.put(t, "sdb", "program 1.9.0")
-	r.offers(t, updates.Asks)
-	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Update}))
+	must(t, r.Do(t.Context(), take(t, r), session.Update.Close(r.offers(t, updates.Asks))))
 	r.gone(t)
 	checked := len(r.commands(layout.CheckedProgram))
 	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Inspect}))

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -37,8 +38,7 @@ func TestAClosedReleaseStaysClosed(t *testing.T) {
 	waiting := make(chan struct{})
 	r.w.onRun(func(string) { <-waiting })
 	r.put(t, "sdb", "program 1.9.0")
-	r.offers(t, updates.Asks)
-	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Update}))
+	must(t, r.Do(t.Context(), token, session.Update.Close(r.offers(t, updates.Asks))))
 	r.start(t, r, token, false)
 	r.sees(t, "")
 	close(waiting)
@@ -62,11 +62,11 @@ func TestAnotherStickAfterAFailure(t *testing.T) {
 	o := r.offers(t, updates.Asks)
 	must(t, r.Do(t.Context(), token, accept(o, "")))
 	must(t, updates.End(r.host.Machine, o.Program, &problem.Problem{Code: "UPD-BACK"}, r.clock()))
-	r.offers(t, updates.Failed)
+	failed := r.offers(t, updates.Failed)
 	stick.Pull(t, r.host.Root(), "sdb")
 	r.put(t, "sdc", "program 1.9.1")
 	r.sees(t, "sdc")
-	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Update}))
+	must(t, r.Do(t.Context(), token, session.Update.Close(failed)))
 	if now := r.offers(t, updates.Asks); now.Device != "sdc" {
 		t.Errorf("%+v", now)
 	}
@@ -94,4 +94,27 @@ func TestNoProgramRunsAtWork(t *testing.T) {
 	if len(r.commands(layout.CheckedProgram)) > before || r.judged() {
 		t.Errorf("its program ran, or it is never judged: %v", r.commands(layout.CheckedProgram))
 	}
+}
+
+// TestAPersonClosesWhatWasShown: the answer to one stick is none to another that came meanwhile, and none to a failure.
+func TestAPersonClosesWhatWasShown(t *testing.T) {
+	r := newUpdateRig(t)
+	r.open(t)
+	token := take(t, r)
+	r.put(t, "sdb", "program 1.9.0")
+	o := r.offers(t, updates.Asks)
+	for name, change := range map[string]func(*updates.Offer){
+		"another program": func(o *updates.Offer) { o.Program = strings.Repeat("0", 64) },
+		"another state":   func(o *updates.Offer) { o.State = updates.Failed },
+		"another stick":   func(o *updates.Offer) { o.Volume = "TOUCHDOWN (sdc)" },
+		"nothing":         func(o *updates.Offer) { *o = updates.Offer{} },
+	} {
+		other := *o
+		change(&other)
+		if err := r.Do(t.Context(), token, session.Update.Close(&other)); !errors.Is(err, session.ErrState) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	must(t, r.Do(t.Context(), token, session.Update.Close(o)))
+	r.gone(t)
 }

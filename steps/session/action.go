@@ -1,5 +1,7 @@
 package session
 
+import "touchdown/steps/updates"
+
 // Verb names what an Action does.
 type Verb string
 
@@ -23,7 +25,8 @@ const (
 	HandOver Verb = "handover" // accept the hand-over: wipe originals and secrets, end of undo (done)
 	Unlock   Verb = "unlock"   // let a landed node be changed again; Value is its host name (done)
 	// Update has the release of Snapshot.Update installed, whose Program is Fingerprint (not while work is under way, or failed). A landed
-	// node wants its host name as Value. Without a Fingerprint it takes Snapshot.Update from the screens, until the stick is put in again.
+	// node wants its host name as Value. Without a Fingerprint it takes Snapshot.Update from the screens, until the stick is put in again:
+	// the one that was shown, whose State is Question, whose Program is Value, and whose Volume is Volume.
 	Update   Verb = "update"
 	Reboot   Verb = "reboot"   // reboot the machine (not while working)
 	PowerOff Verb = "poweroff" // switch the machine off (not while working)
@@ -42,4 +45,10 @@ type Action struct {
 	Reason      string `json:"reason,omitempty"`
 	Fingerprint string `json:"fingerprint,omitempty"`
 	Unattended  bool   `json:"unattended,omitempty"` // with start: the policy answers every question at once
+}
+
+// Close is the Update that takes what a person was shown of a release from the screens. Its Program is not the Fingerprint: an engine of
+// the release before would install it.
+func (v Verb) Close(o *updates.Offer) Action {
+	return Action{Verb: v, Question: string(o.State), Value: o.Program, Volume: o.Volume}
 }
