@@ -130,6 +130,8 @@ func (a *app) keyed(msg tea.KeyPressMsg) tea.Cmd {
 	top := a.top()
 	dialog, ok := top.(*confirm)
 	yesNo := ok && len(dialog.word) == 0
+	asks, ok := top.(wantsWord)
+	ofWord := ok && asks.wordGoesOn(msg)
 	switch k := a.keys; {
 	case pressed(msg, k.repaint):
 		a.wipe++
@@ -138,7 +140,7 @@ func (a *app) keyed(msg tea.KeyPressMsg) tea.Cmd {
 		a.over = newLeave(a.desk)
 		return nil
 	case yesNo: // any key that does not answer it closes it
-	case top.typing() && msg.Key().Text != "":
+	case top.typing() && msg.Key().Text != "", ofWord:
 	case pressed(msg, k.help) && top.name() != "help":
 		a.over = newHelp(a.desk, top)
 		return nil
