@@ -95,6 +95,8 @@ func (p *prompts) field(v view.Field) (back, again bool, err error) {
 	if err != nil {
 		return false, false, err
 	}
+	p.busy.Store(true) // what follows is a part of the answer
+	defer p.busy.Store(false)
 	text := strings.TrimSpace(line)
 	if v.Kind == steps.Secret {
 		if text, err = p.object(text); err != nil {

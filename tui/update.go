@@ -82,9 +82,12 @@ func (u *updatePage) yes() (screen, tea.Cmd) {
 func (u *updatePage) buttons() []button { return append(u.answers(), common(u.desk, u)...) }
 
 func (u *updatePage) view(w, _ int) page {
-	text := u.lines(w)
-	lines := []string{u.theme.strong.Render(cut(text[0], w))}
-	lines = append(append(lines, text[1:]...), "")
+	title, text := u.lines(w)
+	var lines []string
+	for _, line := range title {
+		lines = append(lines, u.theme.strong.Render(line))
+	}
+	lines = append(append(lines, text...), "")
 	list, y := u.row.list(u.theme, u.buttons(), func(i int) string {
 		if i == 0 && u.of.State == updates.Asks {
 			return t("question.default")
@@ -94,8 +97,16 @@ func (u *updatePage) view(w, _ int) page {
 	return page{lines: append(lines, list...), y: len(lines) + y}
 }
 
-// lines tell what there is to know, the title first.
-func (u *updatePage) lines(w int) []string {
+// unusedTitle is the title of a release that was refused, or that failed. Without a volume it names none.
+func unusedTitle(o *updates.Offer) string {
+	if o.Volume == "" {
+		return t("update." + string(o.State) + ".unnamed")
+	}
+	return t("update."+string(o.State), o.Volume)
+}
+
+// lines tell what there is to know, below its title.
+func (u *updatePage) lines(w int) (head, lines []string) {
 	var title string
 	var text []string
 	switch o := u.of; {
@@ -106,15 +117,14 @@ func (u *updatePage) lines(w int) []string {
 		title = t("update.found", o.Version, o.Volume)
 		text = []string{t("update.now", o.Has, o.Signer), t("update.how", o.Has)}
 	default:
-		title = t("update."+string(o.State), o.Volume)
+		title = unusedTitle(&o)
 		text = []string{show(o.Problem.Summary), show(o.Problem.Fix), t("problem.code", o.Problem.Code)}
 		if o.State == updates.Refused {
 			text = append(text, t("update.nothing"))
 		}
 	}
-	lines := []string{title}
 	for _, paragraph := range text {
 		lines = append(append(lines, ""), wrap(paragraph, w, "")...)
 	}
-	return lines
+	return wrap(title, w, ""), lines
 }
