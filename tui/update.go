@@ -19,8 +19,22 @@ type updatePage struct {
 func newUpdate(d *desk) *updatePage { return &updatePage{base: base{d}, of: *d.snap.Update} }
 
 // about tells whether the page is still about the release on the stick.
-func (u *updatePage) about(now *updates.Offer) bool {
-	return now != nil && u.of.State == now.State && u.of.Program == now.Program && u.of.Volume == now.Volume
+func (u *updatePage) about(now *updates.Offer) bool { return sameRelease(&u.of, now) }
+
+func sameRelease(a, b *updates.Offer) bool {
+	return a != nil && b != nil && a.State == b.State && a.Program == b.Program && a.Volume == b.Volume
+}
+
+// leave closes the page of a release that is not used. Without control this console alone has read it; others still show it.
+func (u *updatePage) leave() (screen, tea.Cmd) {
+	switch {
+	case u.of.State == updates.Asks, u.of.Runs():
+	case u.held:
+		return u, u.link.act(session.Action{Verb: session.Update})
+	default:
+		u.course.read = &u.of
+	}
+	return u, nil
 }
 
 func (u *updatePage) name() string { return "update" }
@@ -34,6 +48,9 @@ func (u *updatePage) update(msg tea.Msg) (screen, tea.Cmd) {
 	press, ok := msg.(tea.KeyPressMsg)
 	if !ok {
 		return u, nil
+	}
+	if pressed(press, u.desk.keys.back) && !u.hasty() {
+		return u.leave()
 	}
 	if n := digit(press); n >= 1 && n <= len(u.answers()) {
 		u.row.at = n - 1
@@ -62,7 +79,7 @@ func (u *updatePage) answers() []button {
 	}
 	no := func() (screen, tea.Cmd) { return u, u.link.act(session.Action{Verb: session.Update}) }
 	if u.of.State != updates.Asks {
-		return []button{answer(0, t("button.close"), no)}
+		return []button{{key: numbered(0), label: t("button.close"), careful: true, do: u.leave}}
 	}
 	return []button{answer(0, t("button.updateNot"), no), answer(1, t("button.update"), u.yes)}
 }

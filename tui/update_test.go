@@ -169,3 +169,35 @@ func TestUpdateBehindThePIN(t *testing.T) {
 		t.Errorf("%v", verbs)
 	}
 }
+
+// TestWhoWatchesReadsToo: a console without control closes the page about a release that is not used, for itself. Another release is told again.
+func TestWhoWatchesReadsToo(t *testing.T) {
+	for _, edit := range []func(*updates.Offer){unsigned, notUpdated} {
+		for _, way := range [][]string{{"enter"}, {"1", "enter"}, {"b"}, {"esc"}} {
+			b := pluggedIn(t, finished)
+			b.fake.change(func(s *view.Snapshot) { s.Control = view.Control{Holder: "tty1", Since: epoch}; edit(s.Update) })
+			b.refresh()
+			b.press(way...)
+			b.shows("Close") // not in the first second
+			b.now = b.now.Add(2 * time.Second)
+			b.press(way...)
+			b.shows("This node has landed")
+			b.refresh()
+			b.shows("This node has landed")
+			if verbs := b.fake.verbs(); len(verbs) > 0 {
+				t.Errorf("%v: %v", way, verbs)
+			}
+			was := b.fake.snap.Update
+			b.fake.change(func(s *view.Snapshot) { s.Update = nil })
+			b.refresh()
+			b.fake.change(func(s *view.Snapshot) { s.Update = was })
+			b.refresh()
+			b.shows(was.Volume)
+			b.now = b.now.Add(2 * time.Second)
+			b.press(way...)
+			b.fake.change(func(s *view.Snapshot) { other := *was; other.Volume = "OTHER (sdc)"; s.Update = &other })
+			b.refresh()
+			b.shows("OTHER (sdc)")
+		}
+	}
+}
