@@ -61,7 +61,7 @@ func (a *app) followJob() {
 // choose returns the page for the job's state: old when it is still right.
 func (a *app) choose(old screen) screen {
 	d, want := a.desk, a.wanted()
-	if want == "update" && old != nil && old.typing() && !a.snap.Update.Runs() { // whoever types is not interrupted
+	if want == "update" && old != nil && (old.typing() || wordTyped(old)) && !a.snap.Update.Runs() { // whoever types is not interrupted
 		want = a.ofJob()
 	}
 	if old != nil && old.name() == want && a.about(old) {
@@ -86,6 +86,12 @@ func (a *app) choose(old screen) screen {
 		return newUpdate(d)
 	}
 	return &hello{base{d}}
+}
+
+// wordTyped tells whether the word of a review is there, though the focus went on to the button.
+func wordTyped(page screen) bool {
+	r, ok := page.(*review)
+	return ok && r.ed.value() != ""
 }
 
 // about tells whether a page is still about what it was made for.

@@ -134,6 +134,16 @@ func TestAReleaseInterruptsNoTyping(t *testing.T) {
 	}
 	b.press("shift+tab")
 	b.shows("Not now")
+	b = newBench(t, 80, 24, realSite, func(s *view.Snapshot) { s.State, s.Review = view.Reviewed, reviewView() })
+	word := b.app.words()[0]
+	b.press("'"+word, "tab")
+	b.fake.change(func(s *view.Snapshot) { s.Update = aRelease() })
+	b.refresh()
+	b.shows("[" + word)
+	b.press("enter")
+	if verbs := b.fake.verbs(); !slices.Equal(verbs, []session.Verb{session.Start}) {
+		t.Fatalf("%v\n%s", verbs, b.screen())
+	}
 	for name, state := range map[string]func(*view.Snapshot){"work": working, "question": asking, "problem": failed, "undo": undoing} {
 		b := newBench(t, 80, 24, realSite, state, func(s *view.Snapshot) { s.Update = aRelease() })
 		if s := b.screen(); strings.Contains(s, "Not now") {
