@@ -35,3 +35,15 @@ func TestTheWordGoesBeforeKeys(t *testing.T) {
 		t.Errorf("b does not close it any more:\n%s", s)
 	}
 }
+
+// TestFastKeysAreToldOfAWordWhereThereIsOne: the list of keyboard layouts takes letters, and asks for no word.
+func TestFastKeysAreToldOfAWordWhereThereIsOne(t *testing.T) {
+	b := newBench(t, 80, 24, finished)
+	b.app.over = newUndo(b.app.desk)
+	b.press("s")
+	b.paste("no-042")
+	b.shows("Type this word by hand.")
+	b.app.over = newLayoutList(b.app.desk)
+	b.paste("de-latin1")
+	b.shows("Pasted text goes into text fields only.")
+}
