@@ -34,6 +34,11 @@ func (c *course) wanted() string {
 	return c.ofJob()
 }
 
+// sameRelease tells whether the same is to be said of two releases on sticks.
+func sameRelease(a, b *updates.Offer) bool {
+	return a != nil && b != nil && a.State == b.State && a.Program == b.Program && a.Volume == b.Volume
+}
+
 // atRest are the states in which another program may be started.
 var atRest = []view.State{view.Inspecting, view.Collecting, view.Reviewed, view.IsDone, view.IsUndone}
 

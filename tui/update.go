@@ -21,10 +21,6 @@ func newUpdate(d *desk) *updatePage { return &updatePage{base: base{d}, of: *d.s
 // about tells whether the page is still about the release on the stick.
 func (u *updatePage) about(now *updates.Offer) bool { return sameRelease(&u.of, now) }
 
-func sameRelease(a, b *updates.Offer) bool {
-	return a != nil && b != nil && a.State == b.State && a.Program == b.Program && a.Volume == b.Volume
-}
-
 // leave closes the page of a release that is not used. Without control this console alone has read it; others still show it.
 func (u *updatePage) leave() (screen, tea.Cmd) {
 	switch {
