@@ -57,8 +57,9 @@ func (a *app) part(items []item) (n int, cmd tea.Cmd, refused string) {
 			return n, cmd, refused
 		}
 	}
+	_, asksWord := a.top().(wantsWord)
 	switch {
-	case one.text != "" && a.top().typing():
+	case one.text != "" && a.top().typing() && asksWord:
 		return 1, nil, t("paste.word")
 	case one.text != "", pressed(one.key, k.leave, k.control, k.sure), one.key.Mod == tea.ModAlt:
 		return 1, nil, t("paste.refused")

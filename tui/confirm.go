@@ -116,19 +116,30 @@ func (c *confirm) update(msg tea.Msg) (screen, tea.Cmd) {
 		c.put(2 - at)
 	case pressed(press, k.enter) && at > 0:
 		return c.yes()
-	case pressed(press, k.enter), pressed(press, k.back) && (!c.onWord || press.Key().Text == ""):
-		return nil, nil
-	case c.onWord, begins(c.word, press.Key().Text):
+	case c.onWord && press.Key().Text != "", c.wordGoesOn(press):
 		c.put(1)
+		c.ed.press(press, k)
+	case pressed(press, k.enter, k.back):
+		return nil, nil
+	case c.onWord:
 		c.ed.press(press, k)
 	}
 	return c, nil
 }
 
-// begins reports whether a letter that does nothing else begins one of the words that a page asks for: who types the word need not go to
-// its field first.
-func begins(words []string, letter string) bool {
-	return letter != "" && slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(strings.ToLower(w), strings.ToLower(letter)) })
+// wantsWord is a page that asks for a word. Who types the word need not go to its field first: a letter that begins it, or goes on with
+// what is there, is of the word even where it is a key otherwise.
+type wantsWord interface {
+	wordGoesOn(press tea.KeyPressMsg) bool
+}
+
+func (c *confirm) wordGoesOn(press tea.KeyPressMsg) bool { return begins(c.word, &c.ed, press) }
+
+// begins reports whether what is typed, with a letter behind it, begins one of words.
+func begins(words []string, typed *editor, press tea.KeyPressMsg) bool {
+	letter := press.Key().Text
+	text := strings.ToLower(typed.value() + letter)
+	return letter != "" && slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(strings.ToLower(w), text) })
 }
 
 // answer is how a question without a word is answered.

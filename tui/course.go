@@ -9,6 +9,7 @@ import (
 	"touchdown/backend/check"
 	"touchdown/steps/chosen"
 	"touchdown/steps/session"
+	"touchdown/steps/updates"
 	"touchdown/steps/view"
 )
 
@@ -19,14 +20,23 @@ type course struct {
 	asking bool            // the review is on its way
 	ended  bool            // this console saw work that came to its end
 	warned map[string]bool // what was told once before a page was left
+	read   *updates.Offer  // that is not used: a person read why, at a console without control
 }
 
 // wanted names the page that is due: that of a release on a stick, or the one for the job's state.
 func (c *course) wanted() string {
-	if showsUpdate(c.snap) {
+	if c.snap == nil || !sameRelease(c.read, c.snap.Update) {
+		c.read = nil // the same stick that is put in once more is told once more
+	}
+	if showsUpdate(c.snap) && c.read == nil {
 		return "update"
 	}
 	return c.ofJob()
+}
+
+// sameRelease tells whether the same is to be said of two releases on sticks.
+func sameRelease(a, b *updates.Offer) bool {
+	return a != nil && b != nil && a.State == b.State && a.Program == b.Program && a.Volume == b.Volume
 }
 
 // atRest are the states in which another program may be started.

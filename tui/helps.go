@@ -156,8 +156,8 @@ Example: Reason  agreed with the site on the phone, ticket 4711`,
 
 "Older" and "Newer", or PgUp and PgDn, move. "Find" looks for a word; find
 again for the next one. "Follow" shows new lines as they come. "Warnings"
-leaves out what is not a warning and no error; "All lines" brings it back.
-"Node's journal" shows what the system of this node recorded since it
+leaves out what is neither a warning nor an error; "All lines" brings it
+back. "Node's journal" shows what the system of this node recorded since it
 started, its warnings first; "Log" comes back.
 
 Example: w shows the warnings alone.`,

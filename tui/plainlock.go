@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"touchdown/steps/idle"
+	"touchdown/steps/updates"
 	"touchdown/steps/view"
 )
 
@@ -66,10 +67,27 @@ func unasked(p *prompts, s *view.Snapshot) string {
 	switch {
 	case starts(s) && len(s.Notices) > 0:
 		return show(s.Notices[0])
-	case s != nil && s.Update.Shown() && !p.onUpdate.Load():
-		return t("plain.update")
+	case s != nil && s.Update.Shown() && !p.busy.Load():
+		return ofUpdate(p, s)
 	}
 	return ""
+}
+
+// ofUpdate is what a person at a prompt hears of a release on a stick, and that a line leads to more of it only where it does: not at the
+// PIN, not without control, and not while the job is at work or asks for something else.
+func ofUpdate(p *prompts, s *view.Snapshot) string {
+	title, leads := t("plain.update"), "plain.updateAsks"
+	switch o := s.Update; {
+	case o.Runs():
+		return t("update.runs", o.Version)
+	case o.State != updates.Asks:
+		title, leads = unusedTitle(o), "plain.updateWhy"
+	}
+	locked := s.Idle != nil && s.Idle.Left <= 0
+	if locked || s.Control.Holder != p.name || !showsUpdate(s) {
+		return t("plain.updateOnly", title)
+	}
+	return t(leads, title)
 }
 
 // heard tells the engine that a person typed a line. Its error means that the console is locked and the line is nothing. What the console

@@ -86,15 +86,12 @@ func (p *prompts) field(v view.Field) (back, again bool, err error) {
 		p.echo(false)
 		defer p.echo(true)
 	}
-	next := p.ask
-	if v.Kind == steps.Lines {
-		next = p.askLine
-		p.write(t("plain.lines"))
-	}
-	line, err := next(promptOf(p, v))
+	line, next, err := firstLine(p, v)
 	if err != nil {
 		return false, false, err
 	}
+	p.busy.Store(true) // what follows is a part of the answer
+	defer p.busy.Store(false)
 	text := strings.TrimSpace(line)
 	if v.Kind == steps.Secret {
 		if text, err = p.object(text); err != nil {
@@ -136,6 +133,17 @@ func (p *prompts) field(v view.Field) (back, again bool, err error) {
 	}
 	p.write(p.do(cmd))
 	return p.verdict(v.Path)
+}
+
+// firstLine asks for the answer, and tells what asks for more of its lines.
+func firstLine(p *prompts, v view.Field) (line string, next func(string) (string, error), err error) {
+	next = p.ask
+	if v.Kind == steps.Lines {
+		next = p.askLine
+		p.write(t("plain.lines"))
+	}
+	line, err = next(promptOf(p, v))
+	return line, next, err
 }
 
 // object reads on to the end of a JSON object, such as a pull secret on several lines; a dot gives it up.

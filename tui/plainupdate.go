@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -11,7 +12,8 @@ import (
 // plainUpdate asks about the release on a stick, or tells of it. No number alone starts an update: the host name is typed.
 func plainUpdate(p *prompts) error {
 	u := newUpdate(p.desk)
-	lines := u.lines(minWidth)
+	title, text := u.lines(minWidth)
+	lines := slices.Concat(title, text)
 	if u.of.Runs() {
 		if said := strings.Join(lines, "\n"); said != p.told.line {
 			p.told.line = said
@@ -21,8 +23,8 @@ func plainUpdate(p *prompts) error {
 		return err
 	}
 	p.told = told{}
-	p.onUpdate.Store(true)
-	defer p.onUpdate.Store(false)
+	p.busy.Store(true)
+	defer p.busy.Store(false)
 	p.write(lines...)
 	names := []string{t("button.close")}
 	if u.of.State == updates.Asks {

@@ -15,7 +15,7 @@ type prompts struct {
 	*talk
 	told told
 
-	onUpdate atomic.Bool // the prompt asks about a release on a stick
+	busy atomic.Bool // the prompt asks about a release on a stick, or takes the rest of an answer: it hears nothing of a release
 }
 
 // asksNow reports whether the job's state asks a person for something.

@@ -58,7 +58,8 @@ func (r *review) update(msg tea.Msg) (screen, tea.Cmd) {
 		r.onWord, r.row.at = false, 0
 	case r.onWord && pressed(press, k.enter):
 		return r.start()
-	case r.onWord:
+	case r.onWord, r.wordGoesOn(press):
+		r.onWord = true
 		r.ed.press(press, k)
 	case r.ready() && (pressed(press, k.next) && r.row.at == 0 || pressed(press, k.prev) && r.row.at == 1):
 		r.onWord = true // the word lies between "Go back" and "Start"
@@ -67,12 +68,12 @@ func (r *review) update(msg tea.Msg) (screen, tea.Cmd) {
 		if hit := r.row.press(press, k, list); hit != nil {
 			return hit.do()
 		}
-		if r.ready() && begins(r.words(), press.Key().Text) {
-			r.onWord = true
-			r.ed.press(press, k)
-		}
 	}
 	return r, nil
+}
+
+func (r *review) wordGoesOn(press tea.KeyPressMsg) bool {
+	return r.ready() && begins(r.words(), &r.ed, press)
 }
 
 func (r *review) start() (screen, tea.Cmd) {

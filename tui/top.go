@@ -61,7 +61,7 @@ func (a *app) followJob() {
 // choose returns the page for the job's state: old when it is still right.
 func (a *app) choose(old screen) screen {
 	d, want := a.desk, a.wanted()
-	if want == "update" && old != nil && old.typing() && !a.snap.Update.Runs() { // whoever types is not interrupted
+	if want == "update" && old != nil && (old.typing() || wordTyped(old)) && !a.snap.Update.Runs() { // whoever types is not interrupted
 		want = a.ofJob()
 	}
 	if old != nil && old.name() == want && a.about(old) {
@@ -86,6 +86,12 @@ func (a *app) choose(old screen) screen {
 		return newUpdate(d)
 	}
 	return &hello{base{d}}
+}
+
+// wordTyped tells whether the word of a review is there, though the focus went on to the button.
+func wordTyped(page screen) bool {
+	r, ok := page.(*review)
+	return ok && r.ed.value() != ""
 }
 
 // about tells whether a page is still about what it was made for.
@@ -130,6 +136,8 @@ func (a *app) keyed(msg tea.KeyPressMsg) tea.Cmd {
 	top := a.top()
 	dialog, ok := top.(*confirm)
 	yesNo := ok && len(dialog.word) == 0
+	asks, ok := top.(wantsWord)
+	ofWord := ok && asks.wordGoesOn(msg)
 	switch k := a.keys; {
 	case pressed(msg, k.repaint):
 		a.wipe++
@@ -138,7 +146,7 @@ func (a *app) keyed(msg tea.KeyPressMsg) tea.Cmd {
 		a.over = newLeave(a.desk)
 		return nil
 	case yesNo: // any key that does not answer it closes it
-	case top.typing() && msg.Key().Text != "":
+	case top.typing() && msg.Key().Text != "", ofWord:
 	case pressed(msg, k.help) && top.name() != "help":
 		a.over = newHelp(a.desk, top)
 		return nil

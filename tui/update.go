@@ -19,8 +19,18 @@ type updatePage struct {
 func newUpdate(d *desk) *updatePage { return &updatePage{base: base{d}, of: *d.snap.Update} }
 
 // about tells whether the page is still about the release on the stick.
-func (u *updatePage) about(now *updates.Offer) bool {
-	return now != nil && u.of.State == now.State && u.of.Program == now.Program && u.of.Volume == now.Volume
+func (u *updatePage) about(now *updates.Offer) bool { return sameRelease(&u.of, now) }
+
+// leave closes the page of a release that is not used. Without control this console alone has read it; others still show it.
+func (u *updatePage) leave() (screen, tea.Cmd) {
+	switch {
+	case u.of.State == updates.Asks, u.of.Runs():
+	case u.held:
+		return u, u.link.act(session.Action{Verb: session.Update})
+	default:
+		u.course.read = &u.of
+	}
+	return u, nil
 }
 
 func (u *updatePage) name() string { return "update" }
@@ -34,6 +44,9 @@ func (u *updatePage) update(msg tea.Msg) (screen, tea.Cmd) {
 	press, ok := msg.(tea.KeyPressMsg)
 	if !ok {
 		return u, nil
+	}
+	if pressed(press, u.desk.keys.back) && !u.hasty() {
+		return u.leave()
 	}
 	if n := digit(press); n >= 1 && n <= len(u.answers()) {
 		u.row.at = n - 1
@@ -62,7 +75,7 @@ func (u *updatePage) answers() []button {
 	}
 	no := func() (screen, tea.Cmd) { return u, u.link.act(session.Update.Close(&u.of)) }
 	if u.of.State != updates.Asks {
-		return []button{answer(0, t("button.close"), no)}
+		return []button{{key: numbered(0), label: t("button.close"), careful: true, do: u.leave}}
 	}
 	return []button{answer(0, t("button.updateNot"), no), answer(1, t("button.update"), u.yes)}
 }
@@ -82,9 +95,12 @@ func (u *updatePage) yes() (screen, tea.Cmd) {
 func (u *updatePage) buttons() []button { return append(u.answers(), common(u.desk, u)...) }
 
 func (u *updatePage) view(w, _ int) page {
-	text := u.lines(w)
-	lines := []string{u.theme.strong.Render(cut(text[0], w))}
-	lines = append(append(lines, text[1:]...), "")
+	title, text := u.lines(w)
+	var lines []string
+	for _, line := range title {
+		lines = append(lines, u.theme.strong.Render(line))
+	}
+	lines = append(append(lines, text...), "")
 	list, y := u.row.list(u.theme, u.buttons(), func(i int) string {
 		if i == 0 && u.of.State == updates.Asks {
 			return t("question.default")
@@ -94,8 +110,16 @@ func (u *updatePage) view(w, _ int) page {
 	return page{lines: append(lines, list...), y: len(lines) + y}
 }
 
-// lines tell what there is to know, the title first.
-func (u *updatePage) lines(w int) []string {
+// unusedTitle is the title of a release that was refused, or that failed. Without a volume it names none.
+func unusedTitle(o *updates.Offer) string {
+	if o.Volume == "" {
+		return t("update." + string(o.State) + ".unnamed")
+	}
+	return t("update."+string(o.State), o.Volume)
+}
+
+// lines tell what there is to know, below its title.
+func (u *updatePage) lines(w int) (head, lines []string) {
 	var title string
 	var text []string
 	switch o := u.of; {
@@ -106,15 +130,14 @@ func (u *updatePage) lines(w int) []string {
 		title = t("update.found", o.Version, o.Volume)
 		text = []string{t("update.now", o.Has, o.Signer), t("update.how", o.Has)}
 	default:
-		title = t("update."+string(o.State), o.Volume)
+		title = unusedTitle(&o)
 		text = []string{show(o.Problem.Summary), show(o.Problem.Fix), t("problem.code", o.Problem.Code)}
 		if o.State == updates.Refused {
 			text = append(text, t("update.nothing"))
 		}
 	}
-	lines := []string{title}
 	for _, paragraph := range text {
 		lines = append(append(lines, ""), wrap(paragraph, w, "")...)
 	}
-	return lines
+	return wrap(title, w, ""), lines
 }

@@ -136,6 +136,16 @@ func TestAReleaseInterruptsNoTyping(t *testing.T) {
 	}
 	b.press("shift+tab")
 	b.shows("Not now")
+	b = newBench(t, 80, 24, realSite, func(s *view.Snapshot) { s.State, s.Review = view.Reviewed, reviewView() })
+	word := b.app.words()[0]
+	b.press("'"+word, "tab")
+	b.fake.change(func(s *view.Snapshot) { s.Update = aRelease() })
+	b.refresh()
+	b.shows("[" + word)
+	b.press("enter")
+	if verbs := b.fake.verbs(); !slices.Equal(verbs, []session.Verb{session.Start}) {
+		t.Fatalf("%v\n%s", verbs, b.screen())
+	}
 	for name, state := range map[string]func(*view.Snapshot){"work": working, "question": asking, "problem": failed, "undo": undoing} {
 		b := newBench(t, 80, 24, realSite, state, func(s *view.Snapshot) { s.Update = aRelease() })
 		if s := b.screen(); strings.Contains(s, "Not now") {
@@ -169,5 +179,37 @@ func TestUpdateBehindThePIN(t *testing.T) {
 	b.shows("PIN:")
 	if verbs := b.fake.verbs(); len(verbs) > 0 {
 		t.Errorf("%v", verbs)
+	}
+}
+
+// TestWhoWatchesReadsToo: a console without control closes the page about a release that is not used, for itself. Another release is told again.
+func TestWhoWatchesReadsToo(t *testing.T) {
+	for _, edit := range []func(*updates.Offer){unsigned, notUpdated} {
+		for _, way := range [][]string{{"enter"}, {"1", "enter"}, {"b"}, {"esc"}} {
+			b := pluggedIn(t, finished)
+			b.fake.change(func(s *view.Snapshot) { s.Control = view.Control{Holder: "tty1", Since: epoch}; edit(s.Update) })
+			b.refresh()
+			b.press(way...)
+			b.shows("Close") // not in the first second
+			b.now = b.now.Add(2 * time.Second)
+			b.press(way...)
+			b.shows("This node has landed")
+			b.refresh()
+			b.shows("This node has landed")
+			if verbs := b.fake.verbs(); len(verbs) > 0 {
+				t.Errorf("%v: %v", way, verbs)
+			}
+			was := b.fake.snap.Update
+			b.fake.change(func(s *view.Snapshot) { s.Update = nil })
+			b.refresh()
+			b.fake.change(func(s *view.Snapshot) { s.Update = was })
+			b.refresh()
+			b.shows(was.Volume)
+			b.now = b.now.Add(2 * time.Second)
+			b.press(way...)
+			b.fake.change(func(s *view.Snapshot) { other := *was; other.Volume = "OTHER (sdc)"; s.Update = &other })
+			b.refresh()
+			b.shows("OTHER (sdc)")
+		}
 	}
 }

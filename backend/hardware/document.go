@@ -34,7 +34,7 @@ type Document struct {
 	BMC          *BMC          `json:"bmc"` // null: none was found
 	Watchdog     bool          `json:"watchdog"`
 
-	// Errors says by section what could not be checked, and why. Without an error an empty section is empty.
+	// Errors says by section what could not be read, and why. Without an error an empty section is empty.
 	Errors map[string]string `json:"errors"`
 }
 

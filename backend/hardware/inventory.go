@@ -27,7 +27,7 @@ type Inventory struct {
 	Var      Space                   `json:"var"`
 	Clock    Clock                   `json:"clock"`
 	Parts                            // only with Options.Parts or All
-	Errors   map[string]message.Text `json:"errors,omitempty"` // what could not be checked, and why
+	Errors   map[string]message.Text `json:"errors,omitempty"` // what could not be read, and why
 }
 
 // Parts are what no check judges, but whoever orders, repairs or replaces a part has to know.

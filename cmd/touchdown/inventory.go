@@ -22,11 +22,11 @@ func inventoryCommand(c *common) *cobra.Command {
 		Use: "inventory", Short: "Print what this machine is made of", Args: cobra.NoArgs,
 		Long: `Inventory prints the parts of this machine: type plate, firmware, processors, memory and its slots, disks and
 partitions, network ports and addresses, PCI and USB devices, temperatures. It asks the kernel and the firmware, needs no
-engine and no cluster, and changes nothing. Only root may read serial numbers and memory slots. What cannot be checked is
+engine and no cluster, and changes nothing. Only root may read serial numbers and memory slots. What cannot be read is
 named with the reason; the rest is printed all the same.
 
 -o json prints one object with the field names of assisted-service's inventory, and further ones for what that lacks. What
-could not be checked is in "errors", by section.
+could not be read is in "errors", by section.
 
 --snapshot FILE also writes what was looked at into FILE (.tar.gz), for support: --replay FILE prints the inventory of that
 machine elsewhere. A snapshot holds serial numbers and addresses, but no secrets.`,
