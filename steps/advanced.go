@@ -4,9 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
+	"touchdown/backend/message"
 	"touchdown/steps/site"
 )
 

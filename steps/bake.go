@@ -6,12 +6,11 @@ import (
 	"os"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/factory"
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 )
 
 // bakeCheck refuses a cluster that cannot be baked and says how long the node may be stored.

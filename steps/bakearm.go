@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"touchdown/backend/message"
-	"touchdown/backend/progress"
-
 	"touchdown/backend"
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/backend/kubelet"
+	"touchdown/backend/message"
+	"touchdown/backend/progress"
 )
 
 // bakeArm shuts the gate in front of kubelet, stops the cluster and keeps a backup of it: the next boot waits for the site.

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/backend/kubelet"
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 )
 
 // bakeRecord writes down what leaves the factory, and lays the keys for site media and for releases, if there are any.

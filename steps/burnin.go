@@ -4,13 +4,12 @@ import (
 	"context"
 	"time"
 
-	"touchdown/backend/message"
-	"touchdown/backend/problem"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/factory"
 	"touchdown/backend/hardware/burnin"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
 )
 
 // burnIn loads the machine for as long as was asked for on the bench line, and counts the errors.

@@ -4,11 +4,10 @@ import (
 	"context"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/factory"
+	"touchdown/backend/message"
 )
 
 // bakeCatalogs switches the default catalog sources off: their pods ask a registry at each start, so that no rehearsal could pass.

@@ -4,13 +4,12 @@ import (
 	"context"
 	"fmt"
 
-	"touchdown/backend/message"
-	"touchdown/backend/problem"
-	"touchdown/backend/progress"
-
 	"touchdown/backend"
 	"touchdown/backend/certs"
 	"touchdown/backend/domain"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
+	"touchdown/backend/progress"
 	"touchdown/steps/site"
 )
 

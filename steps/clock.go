@@ -6,14 +6,13 @@ import (
 	"sync"
 	"time"
 
-	"touchdown/backend/message"
-	"touchdown/backend/problem"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/clock"
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
 	"touchdown/steps/site"
 )
 

@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/clock"
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 )
 
 // waitsInVain tells whether each boot would wait for a time server that the site does not have; named: it has one. A machine whose systemd cannot be asked

@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 
-	"touchdown/backend/message"
-	"touchdown/backend/progress"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/kubelet"
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
+	"touchdown/backend/progress"
 )
 
 // restoreNote tells how far putting the cluster's backup back is: a letter for each time.

@@ -5,11 +5,10 @@ import (
 	"errors"
 	"io/fs"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 	"touchdown/steps/idle"
 	"touchdown/steps/site"
 	"touchdown/steps/site/pin"

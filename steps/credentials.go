@@ -4,13 +4,12 @@ import (
 	"context"
 	"strings"
 
-	"touchdown/backend/message"
-	"touchdown/backend/problem"
-
 	"touchdown/backend"
 	"touchdown/backend/certs"
 	"touchdown/backend/check"
 	"touchdown/backend/domain"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
 	"touchdown/steps/site"
 	"touchdown/steps/site/pin"
 )

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/images"
 	"touchdown/backend/layout/rhcos"
+	"touchdown/backend/message"
 	"touchdown/backend/nodeconfig"
 )
 

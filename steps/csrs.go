@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/csr"
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
 	"touchdown/backend/kubelet"
+	"touchdown/backend/message"
 )
 
 // nodeCSRs approves the kubelet's certificate requests when the node's certificates have expired in storage. Nothing else in

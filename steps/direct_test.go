@@ -4,10 +4,9 @@ import (
 	"context"
 	"path/filepath"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 	"touchdown/backend/progress"
 	"touchdown/backend/report"
 	"touchdown/steps"

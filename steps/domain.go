@@ -5,10 +5,9 @@ import (
 	"context"
 	"fmt"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/domain"
+	"touchdown/backend/message"
 	"touchdown/steps/site"
 )
 

@@ -5,14 +5,13 @@ import (
 	"slices"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/delivery"
 	"touchdown/backend/hardware"
 	"touchdown/backend/hardware/order"
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 	"touchdown/steps/site"
 )
 

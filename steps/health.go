@@ -7,15 +7,14 @@ import (
 	"sync"
 	"time"
 
-	"touchdown/backend/check"
-	"touchdown/backend/message"
-	"touchdown/backend/progress"
-
 	"touchdown/backend"
+	"touchdown/backend/check"
 	"touchdown/backend/health"
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
 	"touchdown/backend/kubelet"
+	"touchdown/backend/message"
+	"touchdown/backend/progress"
 	"touchdown/backend/report"
 	"touchdown/steps/site"
 )

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/csr"
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
 	"touchdown/backend/kubelet"
+	"touchdown/backend/message"
 	"touchdown/steps/site"
 )
 

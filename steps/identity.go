@@ -3,13 +3,12 @@ package steps
 import (
 	"context"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/factory"
 	"touchdown/backend/ledger"
 	"touchdown/backend/media"
+	"touchdown/backend/message"
 )
 
 // copyCheck refuses a node that was made from the disk of another one, which the ledger knows.

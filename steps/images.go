@@ -9,15 +9,14 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-	"touchdown/backend/problem"
-	"touchdown/backend/progress"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/images"
 	"touchdown/backend/layout/rhcos"
+	"touchdown/backend/message"
 	"touchdown/backend/nodeconfig"
+	"touchdown/backend/problem"
+	"touchdown/backend/progress"
 	"touchdown/steps/site"
 )
 

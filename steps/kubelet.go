@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"touchdown/backend/message"
-	"touchdown/backend/progress"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/host"
 	"touchdown/backend/kubelet"
+	"touchdown/backend/message"
+	"touchdown/backend/progress"
 )
 
 // kubeletGate lets the cluster start: network, clock and names of the site are in place. From here on the node is landing.

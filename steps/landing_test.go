@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/hardware"
@@ -21,6 +19,7 @@ import (
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 	"touchdown/backend/progress"
 	"touchdown/backend/report"
 	"touchdown/steps"

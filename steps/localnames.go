@@ -7,14 +7,13 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-	"touchdown/backend/problem"
-	"touchdown/backend/progress"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/dns"
 	"touchdown/backend/domain"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
+	"touchdown/backend/progress"
 	"touchdown/steps/site"
 )
 

@@ -3,13 +3,12 @@ package steps
 import (
 	"context"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/hub"
 	"touchdown/backend/kube"
 	"touchdown/backend/login"
+	"touchdown/backend/message"
 	"touchdown/steps/handout"
 	"touchdown/steps/site"
 )

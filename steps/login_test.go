@@ -10,14 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/backend/message"
-	"touchdown/backend/progress"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/hub"
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/login"
+	"touchdown/backend/message"
+	"touchdown/backend/progress"
 	"touchdown/steps/handout"
 	"touchdown/steps/site"
 )

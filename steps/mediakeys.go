@@ -4,11 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/envelope"
 	"touchdown/backend/media"
+	"touchdown/backend/message"
 )
 
 // mediaKeys are the public halves of the keys that sign site media; nil: those that the bench line was told, if any. Beside them the

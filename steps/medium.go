@@ -1,11 +1,10 @@
 package steps
 
 import (
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
 	"touchdown/backend/envelope"
 	"touchdown/backend/media"
+	"touchdown/backend/message"
 )
 
 // The paths of what is asked about media. They are not part of the site config.

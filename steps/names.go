@@ -3,10 +3,9 @@ package steps
 import (
 	"context"
 
+	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/message"
-
-	"touchdown/backend"
 	"touchdown/steps/site"
 )
 

@@ -6,12 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"touchdown/backend/message"
-	"touchdown/backend/progress"
-
 	"touchdown/backend"
+	"touchdown/backend/message"
 	"touchdown/backend/network"
 	"touchdown/backend/problem"
+	"touchdown/backend/progress"
 	"touchdown/steps/site"
 )
 

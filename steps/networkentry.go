@@ -6,11 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/media"
+	"touchdown/backend/message"
 	"touchdown/backend/network"
 	"touchdown/backend/problem"
 	"touchdown/steps/site"

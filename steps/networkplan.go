@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"touchdown/backend/message"
-
 	"touchdown/backend/network"
 )
 

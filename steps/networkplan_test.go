@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"touchdown/backend/message"
-
 	"touchdown/backend/network"
 	"touchdown/steps/site"
 )

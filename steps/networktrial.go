@@ -9,15 +9,14 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-	"touchdown/backend/progress"
-	"touchdown/steps/site"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 	"touchdown/backend/network"
 	"touchdown/backend/probe"
 	"touchdown/backend/problem"
+	"touchdown/backend/progress"
+	"touchdown/steps/site"
 )
 
 // How long new settings are tried. The checkpoint outlives the wait for a lease and the probes, and is extended beyond

@@ -7,16 +7,15 @@ import (
 	"net/netip"
 	"strings"
 
-	"touchdown/backend/message"
-	"touchdown/backend/problem"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/csr"
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
 	"touchdown/backend/layout/rhcos"
+	"touchdown/backend/message"
 	"touchdown/backend/nodeconfig"
+	"touchdown/backend/problem"
 	"touchdown/backend/registry"
 	"touchdown/steps/site"
 )

@@ -7,12 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
 	"touchdown/backend/layout/rhcos"
+	"touchdown/backend/message"
 	"touchdown/backend/registry"
 	"touchdown/steps/site"
 )

@@ -7,11 +7,10 @@ import (
 	"io/fs"
 	"time"
 
-	"touchdown/backend/message"
-	"touchdown/backend/progress"
-
 	"touchdown/backend"
 	"touchdown/backend/images"
+	"touchdown/backend/message"
+	"touchdown/backend/progress"
 )
 
 // rehearsal starts the node with no registry and nothing but the seeded store, and looks whether all of it comes back. The node

@@ -5,11 +5,10 @@ import (
 	"crypto/x509"
 	"fmt"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/certs"
 	"touchdown/backend/domain"
+	"touchdown/backend/message"
 	"touchdown/steps/site"
 )
 

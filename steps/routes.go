@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/domain"
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 	"touchdown/steps/site"
 )
 

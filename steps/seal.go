@@ -3,13 +3,12 @@ package steps
 import (
 	"context"
 
-	"touchdown/backend/message"
-	"touchdown/backend/progress"
-
 	"touchdown/backend"
 	"touchdown/backend/factory"
 	"touchdown/backend/hardware"
 	"touchdown/backend/media"
+	"touchdown/backend/message"
+	"touchdown/backend/progress"
 	"touchdown/backend/report"
 )
 

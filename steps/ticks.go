@@ -3,11 +3,10 @@ package steps
 import (
 	"context"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/factory"
+	"touchdown/backend/message"
 )
 
 // tick is something that only a person can see.

@@ -10,13 +10,12 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/backend/message"
-	"touchdown/backend/progress"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 	"touchdown/backend/nodeconfig"
+	"touchdown/backend/progress"
 	"touchdown/backend/registry"
 	"touchdown/backend/trust"
 	"touchdown/steps/site"

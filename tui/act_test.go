@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"touchdown/backend/message"
-
 	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/chosen"

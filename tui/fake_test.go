@@ -12,7 +12,6 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
-
 	"touchdown/steps"
 	"touchdown/steps/chosen"
 	"touchdown/steps/event"

@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"touchdown/backend/message"
-
 	"touchdown/steps"
 	"touchdown/steps/chosen"
 	"touchdown/steps/view"

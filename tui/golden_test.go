@@ -6,11 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"touchdown/backend/message"
-
 	"github.com/charmbracelet/x/ansi"
 
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/updates"
 	"touchdown/steps/view"

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"touchdown/backend/message"
-
 	"touchdown/backend/problem"
 	"touchdown/steps/view"
 )

@@ -4,9 +4,8 @@ import (
 	"slices"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 	"touchdown/backend/progress"
 	"touchdown/steps"
 	"touchdown/steps/site"

@@ -7,7 +7,6 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/message"
-
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 )

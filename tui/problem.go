@@ -5,7 +5,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"touchdown/backend/message"
-
 	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"

@@ -4,11 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 
+	"touchdown/backend/message"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 )

@@ -4,9 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 	"touchdown/steps/view"
 )
 

@@ -6,12 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 
+	"touchdown/backend/message"
 	"touchdown/backend/progress"
 	"touchdown/steps/session"
 	"touchdown/steps/view"

@@ -11,13 +11,12 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -8,7 +8,6 @@ import (
 	"crypto/x509"
 
 	"touchdown/backend/message"
-
 	"touchdown/backend/problem"
 	"touchdown/backend/value"
 )

@@ -12,12 +12,11 @@ import (
 	"sync"
 	"time"
 
-	"touchdown/backend/message"
-
 	"github.com/beevik/ntp"
 
 	"touchdown/backend/host"
 	"touchdown/backend/layout/rhcos"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -7,14 +7,13 @@ import (
 	"slices"
 	"time"
 
-	"touchdown/backend/message"
-
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 )
 
 // Left is a pending request that was not approved.

@@ -8,13 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/backend/message"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"touchdown/backend/csr"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 	"touchdown/test/bench"
 )
 

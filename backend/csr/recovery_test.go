@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/backend/message"
-
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -16,6 +14,7 @@ import (
 
 	"touchdown/backend/csr"
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 	"touchdown/test/bench"
 )
 

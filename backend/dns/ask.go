@@ -11,10 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	"github.com/miekg/dns"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

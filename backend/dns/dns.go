@@ -9,12 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"touchdown/backend/host"
 	"touchdown/backend/layout/rhcos"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

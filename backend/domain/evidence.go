@@ -7,14 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/backend/message"
-
 	configv1 "github.com/openshift/api/config/v1"
 	operatorv1 "github.com/openshift/api/operator/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 )
 
 // Where the static pods' operators keep what their revisions are made of.

@@ -3,9 +3,8 @@ package domain
 import (
 	"context"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -7,11 +7,10 @@ import (
 	"net"
 	"strings"
 
-	"touchdown/backend/message"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

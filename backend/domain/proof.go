@@ -5,10 +5,9 @@ import (
 	"crypto/x509"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 )
 
 // Proof is one name that the cluster must answer to.

@@ -5,11 +5,10 @@ import (
 	"net/url"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"golang.org/x/net/http/httpproxy"
 
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

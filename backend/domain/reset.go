@@ -5,12 +5,11 @@ import (
 	"slices"
 	"time"
 
-	"touchdown/backend/message"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 )
 
 // try is an earlier deletion of a route: the host that it had, and which object it was.

@@ -8,10 +8,9 @@ import (
 	"io"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"filippo.io/age"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -9,10 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

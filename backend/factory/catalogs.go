@@ -7,9 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 )
 
 // catalogPods is the label that OLM gives the pods of a catalog source.

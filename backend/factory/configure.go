@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"touchdown/backend/message"
-
 	machinev1 "github.com/openshift/api/machineconfiguration/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -15,6 +13,7 @@ import (
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
 	"touchdown/backend/layout/rhcos"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

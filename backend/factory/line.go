@@ -7,10 +7,9 @@ import (
 	"io/fs"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -15,11 +15,10 @@ import (
 	"syscall"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
 	"touchdown/backend/layout/rhcos"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

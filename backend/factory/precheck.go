@@ -9,8 +9,6 @@ import (
 	"path"
 	"time"
 
-	"touchdown/backend/message"
-
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +18,7 @@ import (
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
 	"touchdown/backend/layout/rhcos"
+	"touchdown/backend/message"
 )
 
 // How long a node may be stored, from the cluster's own rotation: the first signer of the kubelet's certificates lives 24 hours, later ones

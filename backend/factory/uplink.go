@@ -9,10 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/host"
 	"touchdown/backend/layout/rhcos"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -13,11 +13,10 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
 	"touchdown/backend/host"
 	"touchdown/backend/layout/rhcos"
+	"touchdown/backend/message"
 )
 
 // Verify looks whether the bake has taken effect on the machine: what a unit really got, not what a file says.

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 // differences are what a machine has become on the way.

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 // compare finds what became of each part. What legitimately differs between two starts is not part of it: the order of the PCI

@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 )
 
 // Inventory is what the machine is made of. A zero value means "not known"; Errors says why.

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 // Checks judges an inventory. What could not be checked is skipped with the reason, never passed.

@@ -1,9 +1,8 @@
 package hardware
 
 import (
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 // wanted is the verdict on what OpenShift runs without: a warning, unless an order asks for it.

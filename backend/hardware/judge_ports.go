@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 func judgeNICs(i *Inventory, b Bound) check.Check {

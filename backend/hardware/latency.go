@@ -10,10 +10,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 )
 
 // The test writes as assisted-installer-agent has fio write (src/disk_speed_check: --size=22m --bs=2300 --fdatasync=1): blocks of

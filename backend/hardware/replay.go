@@ -18,9 +18,8 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

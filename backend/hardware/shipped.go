@@ -9,11 +9,10 @@ import (
 	"reflect"
 	"slices"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 )
 
 // shippedFormat is that of a factory's inventory with all parts. Format 0, which older factories wrote, has no parts.

@@ -7,11 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 const (

@@ -10,14 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"touchdown/backend/check"
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 )
 
 // aheadTime bounds the question to what answers for a name elsewhere: one that is away must not hold up a look.

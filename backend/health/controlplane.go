@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"strings"
 
-	"touchdown/backend/message"
-
 	operatorv1 "github.com/openshift/api/operator/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 func judgeEtcd(s *State, o Options) check.Check {

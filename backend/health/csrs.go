@@ -7,12 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 // signTime is how long a certificate request may wait.

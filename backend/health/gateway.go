@@ -6,9 +6,8 @@ import (
 	"net/netip"
 	"slices"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 // gatewayConfig is the annotation in which OVN-Kubernetes tells what it made of br-ex (ovn-kubernetes,

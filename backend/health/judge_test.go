@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/backend/message"
-
 	configv1 "github.com/openshift/api/config/v1"
 	machinev1 "github.com/openshift/api/machineconfiguration/v1"
 	operatorv1 "github.com/openshift/api/operator/v1"
@@ -25,6 +23,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/health"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

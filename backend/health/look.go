@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"touchdown/backend/message"
-
 	configv1 "github.com/openshift/api/config/v1"
 	machinev1 "github.com/openshift/api/machineconfiguration/v1"
 	operatorv1 "github.com/openshift/api/operator/v1"
@@ -23,6 +21,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 )
 
 // callTime is how long one call may take: a look is repeated soon, so it does not wait for an API that is away.

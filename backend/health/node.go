@@ -3,12 +3,11 @@ package health
 import (
 	"time"
 
-	"touchdown/backend/message"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"touchdown/backend/check"
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 )
 
 // freshness is how old the node's last sign of life may be: a Ready from before a power cut is worth nothing.

@@ -5,12 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/backend/message"
-
 	configv1 "github.com/openshift/api/config/v1"
 
 	"touchdown/backend/check"
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

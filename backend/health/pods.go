@@ -5,12 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 // startTime is how long a pod may take to become ready before that is a fault.

@@ -7,13 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/backend/message"
-
 	routev1 "github.com/openshift/api/route/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"touchdown/backend/check"
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 )
 
 // site is a web console that people use; any of its routes will do.

@@ -6,10 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

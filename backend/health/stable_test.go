@@ -8,9 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -11,13 +11,12 @@ import (
 	"sync"
 	"time"
 
-	"touchdown/backend/message"
-
 	"github.com/miekg/dns"
 	"github.com/vishvananda/netns"
 
 	"touchdown/backend/check"
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 )
 
 // podNetworks is where CRI-O keeps the network namespaces of its pods (cri-o/cri-o, pkg/config, NamespacesDir /var/run, and in it

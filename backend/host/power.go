@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"touchdown/backend/message"
-
 	"golang.org/x/sys/unix"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -8,12 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
 	"touchdown/backend/host"
 	"touchdown/backend/images/cri"
 	"touchdown/backend/images/layerstore"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

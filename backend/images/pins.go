@@ -9,12 +9,11 @@ import (
 	"path/filepath"
 	"slices"
 
-	"touchdown/backend/message"
-
 	"github.com/pelletier/go-toml/v2"
 
 	"touchdown/backend/host"
 	"touchdown/backend/layout/rhcos"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/store"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

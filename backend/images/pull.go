@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"slices"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/host"
 	"touchdown/backend/images/auth"
 	"touchdown/backend/images/cri"
 	"touchdown/backend/images/layerstore"
 	"touchdown/backend/images/ref"
 	"touchdown/backend/images/store"
+	"touchdown/backend/message"
 	"touchdown/backend/progress"
 )
 

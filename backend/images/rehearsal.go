@@ -9,13 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	"github.com/pelletier/go-toml/v2"
 
 	"touchdown/backend/host"
 	"touchdown/backend/images/layerstore"
 	"touchdown/backend/layout/rhcos"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

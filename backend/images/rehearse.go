@@ -7,11 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/images/wanted"
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
+	"touchdown/backend/images/wanted"
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 )
 
 const (

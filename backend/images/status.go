@@ -7,10 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 )
 
 var statusFile = state("status.json")

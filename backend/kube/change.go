@@ -7,8 +7,6 @@ import (
 	"maps"
 	"reflect"
 
-	"touchdown/backend/message"
-
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -6,12 +6,11 @@ import (
 	"errors"
 	"strings"
 
-	"touchdown/backend/message"
-
 	machinev1 "github.com/openshift/api/machineconfiguration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -11,11 +11,10 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

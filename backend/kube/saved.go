@@ -4,11 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"touchdown/backend/message"
-
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

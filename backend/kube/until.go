@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"touchdown/backend/message"
-
 	"touchdown/backend/problem"
 	"touchdown/backend/progress"
 )

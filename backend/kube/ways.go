@@ -13,10 +13,9 @@ import (
 	"sync"
 	"time"
 
-	"touchdown/backend/message"
-
 	"k8s.io/client-go/rest"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -5,9 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -7,11 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -6,13 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"touchdown/backend/message"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 )
 
 // freshness is how old the node's last sign of life may be: a Ready from before a power cut is worth nothing. OpenShift's CI

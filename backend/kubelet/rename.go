@@ -7,11 +7,10 @@ import (
 	"io/fs"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
 	"touchdown/backend/layout/rhcos"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

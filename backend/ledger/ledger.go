@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"touchdown/backend/message"
-
 	"touchdown/backend/problem"
 )
 

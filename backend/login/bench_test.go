@@ -10,10 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/kube"
 	"touchdown/backend/login"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/test/bench"
 )

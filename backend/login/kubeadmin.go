@@ -7,8 +7,6 @@ import (
 	"encoding/hex"
 	"time"
 
-	"touchdown/backend/message"
-
 	configv1 "github.com/openshift/api/config/v1"
 	"golang.org/x/crypto/bcrypt"
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

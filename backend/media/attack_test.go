@@ -12,9 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/envelope"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps/site"
 	"touchdown/test/rounds"

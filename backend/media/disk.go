@@ -8,10 +8,9 @@ import (
 	"strings"
 	"unicode"
 
-	"touchdown/backend/message"
-
 	"golang.org/x/sys/unix"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

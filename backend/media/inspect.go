@@ -12,12 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/host"
 	"touchdown/backend/media/volume"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -7,11 +7,10 @@ import (
 	"io"
 	"os"
 
-	"touchdown/backend/message"
-
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/media/volume"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

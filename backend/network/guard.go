@@ -7,9 +7,8 @@ import (
 	"net/netip"
 	"slices"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"touchdown/backend/message"
-
 	"github.com/godbus/dbus/v5"
 	"golang.org/x/sys/unix"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -8,11 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	"github.com/nmstate/nmstate/rust/src/go/nmstate/v2"
 	"gopkg.in/yaml.v3"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

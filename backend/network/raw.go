@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"touchdown/backend/message"
-
 	"touchdown/backend/problem"
 )
 

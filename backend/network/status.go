@@ -6,12 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"touchdown/backend/message"
-
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

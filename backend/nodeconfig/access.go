@@ -6,12 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

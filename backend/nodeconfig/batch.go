@@ -7,12 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	machinev1 "github.com/openshift/api/machineconfiguration/v1"
 
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

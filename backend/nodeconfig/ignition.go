@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"touchdown/backend/message"
-
 	"touchdown/backend/problem"
 )
 

@@ -9,11 +9,10 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"github.com/pelletier/go-toml/v2"
 
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

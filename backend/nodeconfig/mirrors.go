@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

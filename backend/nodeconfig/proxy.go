@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 )
 
 // proxied are the units that get a drop-in with the first proxy, and lose it with the last (openshift/machine-config-operator,

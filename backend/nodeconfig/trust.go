@@ -8,9 +8,8 @@ import (
 	"fmt"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/kube"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -6,9 +6,8 @@ import (
 	"net/netip"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 // candidate finds the address to probe with: the typed one, the offered one, or after applying the one that is there.

@@ -7,13 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"golang.org/x/net/dns/dnsmessage"
 	"golang.org/x/sys/unix"
 	"gvisor.dev/gvisor/pkg/tcpip"
 
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 // helps tells whether the server is of use: it looks names up, even if it does not find them.

@@ -7,12 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 // family is what is known of IPv4, or of IPv6, on the way.

@@ -8,12 +8,11 @@ import (
 	"net/netip"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 // carrier judges the ports and returns those with a link; why says what keeps all probes from being made.

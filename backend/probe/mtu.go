@@ -8,14 +8,13 @@ import (
 	"net/netip"
 	"time"
 
-	"touchdown/backend/message"
-
 	"golang.org/x/sys/unix"
 	"gvisor.dev/gvisor/pkg/tcpip"
 	"gvisor.dev/gvisor/pkg/tcpip/checksum"
 	"gvisor.dev/gvisor/pkg/tcpip/header"
 
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 // How long to wait for an echo of the gateway, and how often it is asked.

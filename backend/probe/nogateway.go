@@ -6,9 +6,8 @@ import (
 	"net/netip"
 	"sync"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 // withoutGateway judges a family without a gateway. A site may have none. Where the settings are typed it may also have been

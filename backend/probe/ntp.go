@@ -8,11 +8,10 @@ import (
 	"net/netip"
 	"time"
 
-	"touchdown/backend/message"
-
 	"github.com/beevik/ntp"
 
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 const (

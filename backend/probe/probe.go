@@ -13,12 +13,11 @@ import (
 	"sync"
 	"time"
 
-	"touchdown/backend/message"
-
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

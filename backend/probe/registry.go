@@ -12,9 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 // How long the registry may take: the connection, the proxy and the handshake together.

@@ -3,9 +3,8 @@ package probe
 import (
 	"fmt"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 )
 
 // result puts the checks in the order of the list below. What was not checked, because something that it needs

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"touchdown/backend/message"
-
 	"touchdown/backend/problem"
 )
 

@@ -10,9 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"touchdown/backend/message"
-	"touchdown/backend/value"
-
 	machinev1 "github.com/openshift/api/machineconfiguration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -20,7 +17,9 @@ import (
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
 	"touchdown/backend/layout/rhcos"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
+	"touchdown/backend/value"
 )
 
 const (

@@ -12,9 +12,8 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

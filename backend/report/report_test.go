@@ -16,11 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
 	"touchdown/backend/host"
 	"touchdown/backend/host/hosttest"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/backend/report"
 )

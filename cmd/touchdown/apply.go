@@ -7,10 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	"github.com/spf13/cobra"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps/event"
 	"touchdown/steps/session"

@@ -8,11 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 	"touchdown/backend/progress"
 	"touchdown/steps"
 )

@@ -12,8 +12,6 @@ import (
 	"syscall"
 	"time"
 
-	"touchdown/backend/message"
-
 	"github.com/spf13/cobra"
 
 	"touchdown/backend"
@@ -26,6 +24,7 @@ import (
 	"touchdown/backend/layout"
 	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/media"
+	"touchdown/backend/message"
 	"touchdown/backend/update"
 	"touchdown/steps"
 	"touchdown/steps/engine"

@@ -9,12 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"touchdown/backend/images"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -9,13 +9,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"touchdown/backend/message"
-
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps/engine"
 	"touchdown/steps/session"

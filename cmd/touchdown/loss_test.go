@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"touchdown/backend/message"
-
 	"touchdown/backend/problem"
 	"touchdown/steps/event"
 	"touchdown/steps/session"

@@ -11,9 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/envelope"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -18,10 +18,9 @@ import (
 	"time"
 	"unicode"
 
-	"touchdown/backend/message"
-
 	"github.com/spf13/cobra"
 
+	"touchdown/backend/message"
 	"touchdown/steps/event"
 	"touchdown/steps/handout"
 	"touchdown/steps/records"

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"touchdown/backend/message"
-
 	"touchdown/steps/view"
 	"touchdown/test/bench"
 )

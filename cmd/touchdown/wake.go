@@ -10,14 +10,13 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
 	"touchdown/backend/layout/rhcos"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps/session"
 	"touchdown/steps/view"

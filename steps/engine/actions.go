@@ -9,10 +9,9 @@ import (
 	"strings"
 	"unicode"
 
+	"touchdown/backend/check"
 	"touchdown/backend/media"
 	"touchdown/backend/message"
-
-	"touchdown/backend/check"
 	"touchdown/steps"
 	"touchdown/steps/event"
 	"touchdown/steps/session"

@@ -7,9 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps/aside"
 	"touchdown/steps/view"

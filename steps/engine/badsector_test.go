@@ -8,10 +8,9 @@ import (
 	"syscall"
 	"testing"
 
-	"touchdown/backend/message"
-
 	"golang.org/x/sys/unix"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps/event"
 	"touchdown/steps/view"

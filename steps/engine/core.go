@@ -7,9 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/health"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/event"

@@ -13,10 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/session"
 	"touchdown/steps/view"

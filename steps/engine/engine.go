@@ -16,12 +16,11 @@ import (
 	"sync"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/delivery"
 	"touchdown/backend/layout"
 	"touchdown/backend/media"
+	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/event"
 	"touchdown/steps/idle"

@@ -10,11 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/host/hosttest"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/backend/progress"
 	"touchdown/steps"

@@ -7,10 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/host/hosttest"
+	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/event"
 	"touchdown/steps/view"

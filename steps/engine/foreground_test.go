@@ -6,11 +6,10 @@ import (
 	"slices"
 	"testing"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/host/hosttest"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/backend/progress"
 	"touchdown/steps"

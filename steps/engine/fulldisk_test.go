@@ -7,9 +7,8 @@ import (
 	"math"
 	"testing"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/event"

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"regexp"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
+	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/event"
 	"touchdown/steps/handout"

@@ -15,9 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
+	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/event"
 	"touchdown/steps/handout"

@@ -9,11 +9,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/host/hosttest"
+	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/event"
 )

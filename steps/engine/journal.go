@@ -11,9 +11,8 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps/event"
 )

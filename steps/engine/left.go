@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"touchdown/backend/message"
-
 	"touchdown/backend/report"
 	"touchdown/steps/view"
 )

@@ -8,9 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
+	"touchdown/backend/message"
 	"touchdown/backend/progress"
 	"touchdown/backend/report"
 	"touchdown/steps"

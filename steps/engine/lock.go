@@ -9,7 +9,6 @@ import (
 	"syscall"
 
 	"touchdown/backend/message"
-
 	"touchdown/backend/problem"
 )
 

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"touchdown/backend/message"
-
 	"touchdown/backend/problem"
 	"touchdown/steps/event"
 	"touchdown/steps/view"

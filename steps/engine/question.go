@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"touchdown/backend/message"
-
 	"touchdown/steps"
 	"touchdown/steps/event"
 	"touchdown/steps/session"

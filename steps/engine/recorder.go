@@ -5,11 +5,9 @@ import (
 	"reflect"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
-
 	"touchdown/steps/event"
 	"touchdown/steps/view"
 )

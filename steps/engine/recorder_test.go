@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 	"touchdown/backend/progress"
 	"touchdown/steps"
 	"touchdown/steps/event"

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"touchdown/backend/message"
-
 	"touchdown/backend/problem"
 	"touchdown/steps"
 )

@@ -8,10 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 	"touchdown/backend/progress"
 	"touchdown/steps"
 	"touchdown/steps/session"

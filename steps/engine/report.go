@@ -3,9 +3,8 @@ package engine
 import (
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 	"touchdown/backend/progress"
 	"touchdown/backend/report"
 	"touchdown/steps"

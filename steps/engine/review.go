@@ -9,10 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/chosen"

@@ -8,9 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/event"

@@ -11,10 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/event"
 	"touchdown/steps/session"

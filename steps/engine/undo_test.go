@@ -6,13 +6,12 @@ import (
 	"path/filepath"
 	"testing"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/delivery"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 	"touchdown/backend/progress"
 	"touchdown/steps"
 	"touchdown/steps/session"

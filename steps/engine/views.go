@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"touchdown/backend/message"
-
 	"touchdown/backend/report"
 	"touchdown/steps"
 	"touchdown/steps/view"

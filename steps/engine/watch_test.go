@@ -6,9 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend"
+	"touchdown/backend/message"
 	"touchdown/backend/report"
 	"touchdown/steps"
 	"touchdown/steps/event"

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"touchdown/backend/message"
-
 	"touchdown/steps/event"
 	"touchdown/steps/view"
 	"touchdown/test/wait"

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"touchdown/backend/message"
-
 	"touchdown/backend/problem"
 	"touchdown/steps/event"
 )

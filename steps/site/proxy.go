@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"touchdown/backend/message"
-
 	"touchdown/backend/value"
 )
 

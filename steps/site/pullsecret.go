@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"touchdown/backend/message"
-
 	"touchdown/backend/value"
 )
 

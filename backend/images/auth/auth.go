@@ -6,10 +6,9 @@ import (
 	"encoding/json"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/host"
 	"touchdown/backend/layout/rhcos"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/backend/value"
 )

@@ -4,11 +4,10 @@ import (
 	"regexp"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

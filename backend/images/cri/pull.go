@@ -10,10 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/images/auth"
 	"touchdown/backend/images/ref"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -6,9 +6,8 @@ import (
 	"io/fs"
 	"slices"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/images/store"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

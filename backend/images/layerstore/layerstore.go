@@ -14,11 +14,10 @@ import (
 	"strconv"
 	"time"
 
-	"touchdown/backend/message"
-
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/images/store"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -10,11 +10,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"touchdown/backend/message"
-
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/images/store"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -8,10 +8,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/host"
 	"touchdown/backend/images/store"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

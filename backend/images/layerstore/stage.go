@@ -11,10 +11,9 @@ import (
 	"slices"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/host"
 	"touchdown/backend/images/store"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

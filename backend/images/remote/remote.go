@@ -15,11 +15,10 @@ import (
 	"sync"
 	"time"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/host"
 	"touchdown/backend/images/auth"
 	"touchdown/backend/images/ref"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -9,11 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"touchdown/backend/message"
-
 	"github.com/vbatts/tar-split/tar/storage"
 	"golang.org/x/sys/unix"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

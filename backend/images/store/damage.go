@@ -8,10 +8,9 @@ import (
 	"slices"
 	"sync"
 
-	"touchdown/backend/message"
-
 	"golang.org/x/sys/unix"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

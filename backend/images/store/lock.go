@@ -9,11 +9,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"touchdown/backend/message"
-
 	"go.podman.io/storage/pkg/lockfile"
 	"golang.org/x/sys/unix"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -12,10 +12,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"touchdown/backend/message"
-
 	"golang.org/x/sys/unix"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

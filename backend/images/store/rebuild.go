@@ -13,12 +13,11 @@ import (
 	"path/filepath"
 	"time"
 
-	"touchdown/backend/message"
-
 	"github.com/vbatts/tar-split/tar/asm"
 	"github.com/vbatts/tar-split/tar/storage"
 	"golang.org/x/sys/unix"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

@@ -8,7 +8,6 @@ import (
 	"io"
 
 	"touchdown/backend/message"
-
 	"touchdown/backend/problem"
 )
 

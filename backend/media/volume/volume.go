@@ -8,9 +8,8 @@ import (
 	"os"
 	"strings"
 
-	"touchdown/backend/message"
-
 	"touchdown/backend/host"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
 

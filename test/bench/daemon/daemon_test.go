@@ -17,14 +17,13 @@ import (
 	"strings"
 	"testing"
 
-	"touchdown/backend/message"
-
 	"gopkg.in/yaml.v3"
 
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/backend/kube"
 	"touchdown/backend/kube/kubetest"
+	"touchdown/backend/message"
 	"touchdown/backend/nodeconfig"
 	"touchdown/test/wait"
 )

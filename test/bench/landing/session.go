@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"touchdown/backend/message"
-
 	"touchdown/steps/session"
 	"touchdown/steps/site"
 	"touchdown/steps/view"
