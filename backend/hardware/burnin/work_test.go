@@ -194,10 +194,19 @@ func TestUnusableCPU(t *testing.T) {
 func TestReasonsKeepTheirLanguage(t *testing.T) {
 	unusable := maxCPUs - 1
 	file, _ := scratch(t)
-	r := &Result{For: time.Minute, Order: Order{Seconds: 1, CPUs: []int{unusable}, Memory: memoryBlock, Leave: 1 << 62, File: diskBlock}}
-	if err := apart(t.Context(), r.Order, file, func(t Tally) error { r.Tally = t; return nil }); err != nil {
+	r := &Result{For: time.Minute, Order: Order{Seconds: 300, CPUs: []int{unusable}, Memory: memoryBlock, Leave: 1 << 62, File: diskBlock}}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	err := apart(ctx, r.Order, file, func(t Tally) error {
+		if r.Tally = t; t.Memory != (message.Text{}) && len(t.Unloaded) > 0 { // both reasons are there, however late
+			stop()
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
+	r.Tally.Done = true // as at the end of its time
 	r.Tally.Wrong, r.Tally.Told = map[string]int64{kindDisk: 1}, []fault{{kindDisk, message.F("writing block %d", 7)}}
 	m := hosttest.New(t).Machine
 	if err := errors.Join(Ask(m, "stay", time.Minute), r.Keep(m, "stay", time.Now())); err != nil {
