@@ -26,7 +26,7 @@ func (u *updatePage) leave() (screen, tea.Cmd) {
 	switch {
 	case u.of.State == updates.Asks, u.of.Runs():
 	case u.held:
-		return u, u.link.act(session.Action{Verb: session.Update})
+		return u, u.link.act(session.Update.Close(&u.of))
 	default:
 		u.course.read = &u.of
 	}

@@ -222,7 +222,7 @@ func upgraded(e event.Event) event.Event {
 // answers of a job were in the text alone. Until the release after this one: that goes back to one that reads Job.
 func downgraded(e event.Event) event.Event {
 	if e.Kind == event.Started && e.Step == "" && e.Job != nil {
-		e.Text = message.Data(e.Job.Inputs)
+		e.Text = message.Verbatim(e.Job.Inputs)
 	}
 	return e
 }
