@@ -81,8 +81,10 @@ func judgePressure(s *State) check.Check {
 			kind corev1.NodeConditionType
 			says message.Text
 		}{
-			{corev1.NodeMemoryPressure, message.T("is short of memory")}, {corev1.NodeDiskPressure, message.T("is short of disk space")},
-			{corev1.NodePIDPressure, message.T("runs too many processes")}, {corev1.NodeNetworkUnavailable, message.T("has no pod network")},
+			{corev1.NodeMemoryPressure, message.T("is short of memory")},
+			{corev1.NodeDiskPressure, message.T("is short of disk space")},
+			{corev1.NodePIDPressure, message.T("runs too many processes")},
+			{corev1.NodeNetworkUnavailable, message.T("has no pod network")},
 		} {
 			if cond := nodeCondition(&s.Nodes[i], short.kind); cond != nil && cond.Status == corev1.ConditionTrue {
 				faults = append(faults, message.F("%s %s", s.Nodes[i].Name, short.says))

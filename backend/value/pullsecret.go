@@ -50,7 +50,11 @@ func (p PullSecret) JSON() ([]byte, error) {
 		whole = map[string]json.RawMessage{}
 	}
 	whole["auths"] = auths
-	return json.Marshal(whole)
+	data, err := json.Marshal(whole)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the pull secret: %w", err)
+	}
+	return data, nil
 }
 
 // Complete is an entry as every program of a node reads it. The kubelet also takes user and password apart, and an auth without padding

@@ -26,7 +26,8 @@ func Release(t testing.TB, key envelope.SigningKey, program string) []volume.Fil
 	}
 	sums := fmt.Appendf(nil, "%x  touchdown\n", sha256.Sum256([]byte(program)))
 	return []volume.File{
-		{Name: "touchdown", Data: []byte(program)}, {Name: "SHA256SUMS", Data: sums},
+		{Name: "touchdown", Data: []byte(program)},
+		{Name: "SHA256SUMS", Data: sums},
 		{Name: "SHA256SUMS.sig", Data: ed25519.Sign(secret.(ed25519.PrivateKey), sums)},
 	}
 }

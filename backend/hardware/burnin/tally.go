@@ -50,7 +50,10 @@ type unloadedCPUs []unloaded
 func (u *unloadedCPUs) UnmarshalJSON(data []byte) error {
 	var old map[int]string
 	if json.Unmarshal(data, &old) != nil {
-		return json.Unmarshal(data, (*[]unloaded)(u))
+		if err := json.Unmarshal(data, (*[]unloaded)(u)); err != nil {
+			return fmt.Errorf("reading which CPUs were not loaded: %w", err)
+		}
+		return nil
 	}
 	for _, cpu := range slices.Sorted(maps.Keys(old)) {
 		*u = append(*u, unloaded{cpu, message.Verbatim(old[cpu])})
@@ -69,7 +72,10 @@ func (f *fault) UnmarshalJSON(data []byte) error {
 	var old string
 	if json.Unmarshal(data, &old) != nil {
 		type plain fault // without this method
-		return json.Unmarshal(data, (*plain)(f))
+		if err := json.Unmarshal(data, (*plain)(f)); err != nil {
+			return fmt.Errorf("reading what was wrong: %w", err)
+		}
+		return nil
 	}
 	kind, what, _ := strings.Cut(old, ": ")
 	*f = fault{kind, message.Verbatim(what)}

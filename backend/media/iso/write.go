@@ -189,7 +189,7 @@ type stopping struct {
 
 func (s stopping) Read(b []byte) (int, error) {
 	if err := s.ctx.Err(); err != nil {
-		return 0, err //nolint:wrapcheck // whoever copies says what was copied
+		return 0, err // whoever copies says what was copied
 	}
 	return s.from.Read(b) //nolint:wrapcheck // as above
 }
