@@ -19,7 +19,9 @@ const keptOrder = "order"
 // hardwareProfiles are what a site can judge its machine by.
 func hardwareProfiles() []Choice {
 	return []Choice{
-		{"sno", message.T("single-node OpenShift, its minimum")}, {"vdu", message.T("telecom site (vDU)")}, {"retail", message.T("retail site")},
+		{"sno", message.T("single-node OpenShift, its minimum")},
+		{"vdu", message.T("telecom site (vDU)")},
+		{"retail", message.T("retail site")},
 		{keptOrder, message.T("the factory's order sheet")},
 	}
 }

@@ -130,8 +130,10 @@ func TestObjectsOfTheSiteOnARealAPI(t *testing.T) {
 	agent := kube.Ref{Group: "hub.example.com", Version: "v1", Resource: "agents", Name: "agent"}
 	made := []kube.Ref{
 		{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions", Name: "agents.hub.example.com"},
-		{Version: "v1", Resource: "namespaces", Name: "hub-agent"}, kube.Secret("hub-agent", "bootstrap"),
-		{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles", Name: "hub:agent"}, agent,
+		{Version: "v1", Resource: "namespaces", Name: "hub-agent"},
+		kube.Secret("hub-agent", "bootstrap"),
+		{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles", Name: "hub:agent"},
+		agent,
 	}
 	for _, ref := range made {
 		if o, err := c.Get(t.Context(), ref); err != nil || o != nil {

@@ -32,7 +32,8 @@ func (s *networkTrial) decide(ctx context.Context, wrong doubts, report Report) 
 		ID: "keep-network", Text: message.F("%s Keep the new network settings?", wrong.text()),
 		Detail: message.T("Keeping them goes on with the new address. Putting them back returns to the old one, and you can fix your answers."),
 		Choices: []Choice{
-			{"keep", message.T("Keep the new settings")}, {"back", message.T("Put the old ones back")},
+			{"keep", message.T("Keep the new settings")},
+			{"back", message.T("Put the old ones back")},
 			{"edit", message.T("Put the old ones back and fix the answers")},
 		},
 		Default: unanswered, Deadline: questionTime.Seconds(),

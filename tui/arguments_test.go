@@ -2,11 +2,8 @@ package tui
 
 import (
 	"go/ast"
-
 	"go/parser"
-
 	"io/fs"
-
 	"path"
 	"path/filepath"
 	"regexp"

@@ -63,10 +63,12 @@ func scenes() []scene {
 		*list = append(*list, check.Check{
 			ID: "net-dns-1", Title: message.T("DNS server"), Status: "pass", Observed: message.T("It answers, and knows the names that were asked for."),
 			Expected: message.T("an answer in less than a second"),
-			Evidence: message.Lines([]string{"198.51.100.10/24 -> 198.51.100.53",
+			Evidence: message.Lines([]string{
+				"198.51.100.10/24 -> 198.51.100.53",
 				"api.sno.site.example A: Success [198.51.100.10] in 0 ms", "api.sno.site.example AAAA: Success [2001:db8:51::10] in 0 ms",
 				"registry.example.net A: Success [203.0.113.10 203.0.113.11 203.0.113.12 203.0.113.13 203.0.113.14] in 1 ms",
-				"touchdown-8a84f877.apps.sno.site.example A: Success [198.51.100.10] in 1 ms"}),
+				"touchdown-8a84f877.apps.sno.site.example A: Success [198.51.100.10] in 1 ms",
+			}),
 		})
 	}
 	held := func(s *view.Snapshot) { s.Control = view.Control{Holder: "tty1", Since: epoch} }

@@ -54,7 +54,8 @@ func TestAWorkerBesideTheNode(t *testing.T) {
 	pool := &machinev1.MachineConfigPool{}
 	pool.Spec.NodeSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"node-role.kubernetes.io/master": ""}}
 	pool.Status.Conditions = []machinev1.MachineConfigPoolCondition{
-		{Type: machinev1.MachineConfigPoolUpdated, Status: corev1.ConditionTrue}, {Type: machinev1.MachineConfigPoolUpdating, Status: corev1.ConditionFalse},
+		{Type: machinev1.MachineConfigPoolUpdated, Status: corev1.ConditionTrue},
+		{Type: machinev1.MachineConfigPoolUpdating, Status: corev1.ConditionFalse},
 		{Type: machinev1.MachineConfigPoolDegraded, Status: corev1.ConditionFalse},
 	}
 	both := []corev1.Node{worker, node}

@@ -44,8 +44,10 @@ func TestMessagesAreBounded(t *testing.T) {
 	for range 40 {
 		inner = `{"id": "%[1]s%[1]s%[1]s%[1]s", "args": [` + inner + `]}`
 	}
-	for _, m := range []string{inner, `{"id": "%999999d", "args": [1]}`, `{"id": "%*d", "args": [900000, 1]}`,
-		`{"id": "` + strings.Repeat("%[1]999d", 8000) + `", "args": [1]}`, `{"id": "` + strings.Repeat("%[1]99d", 9000) + `", "args": [1]}`, `{"id": "%.99999f", "args": [1.5]}`} {
+	for _, m := range []string{
+		inner, `{"id": "%999999d", "args": [1]}`, `{"id": "%*d", "args": [900000, 1]}`,
+		`{"id": "` + strings.Repeat("%[1]999d", 8000) + `", "args": [1]}`, `{"id": "` + strings.Repeat("%[1]99d", 9000) + `", "args": [1]}`, `{"id": "%.99999f", "args": [1.5]}`,
+	} {
 		var found Message
 		if err := json.Unmarshal([]byte(m), &found); err != nil {
 			t.Fatal(err)

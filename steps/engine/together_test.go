@@ -145,8 +145,14 @@ func TestTogetherIsJudgedAgain(t *testing.T) {
 	const v4 = "spec.network.ipv4."
 	said := func() string { return judgeTogether(d, view.ListSite, time.Unix(1790000000, 0))[v4+"gateway"].String() }
 	for i, c := range []struct{ path, value string }{
-		{v4 + "method", "static"}, {v4 + "address", "198.51.100.10"}, {v4 + "prefixLength", "24"}, {v4 + "gateway", "198.51.100.1"},
-		{v4 + "prefixLength", "30"}, {v4 + "prefixLength", "24"}, {v4 + "address", "203.0.113.7"}, {v4 + "method", "dhcp"},
+		{v4 + "method", "static"},
+		{v4 + "address", "198.51.100.10"},
+		{v4 + "prefixLength", "24"},
+		{v4 + "gateway", "198.51.100.1"},
+		{v4 + "prefixLength", "30"},
+		{v4 + "prefixLength", "24"},
+		{v4 + "address", "203.0.113.7"},
+		{v4 + "method", "dhcp"},
 	} {
 		must(t, d.set(c.path, c.value))
 		if wrong := i == 4 || i == 6; (said() != "") != wrong {

@@ -64,13 +64,19 @@ func TestValidate(t *testing.T) {
 		{"domain too long", func(c *Config) {
 			c.Spec.ClusterName, c.Spec.BaseDomain = strings.Repeat("c", 54), strings.Repeat("d", 63)+"."+strings.Repeat("e", 63)+"."+strings.Repeat("f", 21)
 		}, "spec.baseDomain: gives with the cluster name a domain of 204 characters; with the cluster's own host names in front 203 are the most; choose a shorter cluster name or domain", ""},
-		{"the cluster's inner domain", func(c *Config) { c.Spec.ClusterName, c.Spec.BaseDomain = "cluster", "local" },
+		{
+			"the cluster's inner domain", func(c *Config) { c.Spec.ClusterName, c.Spec.BaseDomain = "cluster", "local" },
 			`spec.baseDomain: gives with the cluster name "cluster.local", the domain of the services inside every cluster; use the domain of the site`,
-			"spec.baseDomain: ends with .local, which many computers look up by multicast instead of DNS (RFC 6762); use another domain if the site can"},
-		{"the machine as time server", func(c *Config) { c.Spec.AdditionalNTPSources = []string{"ntp.localhost"} },
-			`spec.additionalNTPSources: is "ntp.localhost", a name of the machine itself; write the name of the site's server`, ""},
-		{"the machine as proxy", func(c *Config) { c.Spec.Proxy.HTTPSProxy, c.Spec.Proxy.NoProxy = "http://localhost:3128", "localhost" },
-			"spec.proxy.httpsProxy: names no proxy: neither a host name nor an address; write it like http://proxy.example.com:3128", ""},
+			"spec.baseDomain: ends with .local, which many computers look up by multicast instead of DNS (RFC 6762); use another domain if the site can",
+		},
+		{
+			"the machine as time server", func(c *Config) { c.Spec.AdditionalNTPSources = []string{"ntp.localhost"} },
+			`spec.additionalNTPSources: is "ntp.localhost", a name of the machine itself; write the name of the site's server`, "",
+		},
+		{
+			"the machine as proxy", func(c *Config) { c.Spec.Proxy.HTTPSProxy, c.Spec.Proxy.NoProxy = "http://localhost:3128", "localhost" },
+			"spec.proxy.httpsProxy: names no proxy: neither a host name nor an address; write it like http://proxy.example.com:3128", "",
+		},
 		{"written past Set", func(c *Config) { c.Metadata.Name = "a\x1bb" }, "metadata.name: has a control character (U+001B); remove it", ""},
 		{"stability", func(c *Config) { c.Spec.Policy.StabilityWindow = time.Hour }, `spec.policy.stabilityWindow: is "1h", outside of 1s to 30m; write 1s to 30m`, ""},
 		{

@@ -26,19 +26,34 @@ var sockets = []struct {
 	media []unattended.Document
 	may   string
 }{
-	{nil, ""}, {[]unattended.Document{attended}, ""}, {[]unattended.Document{used}, ""}, {[]unattended.Document{refused}, ""},
-	{[]unattended.Document{stick, second}, ""}, {[]unattended.Document{stick, attended}, ""}, {[]unattended.Document{attended, stick}, ""},
-	{[]unattended.Document{stick, refused}, ""}, {[]unattended.Document{refusedAs, stick}, ""}, {[]unattended.Document{used, refused}, ""},
-	{[]unattended.Document{unread}, ""}, {[]unattended.Document{stick, refused, unread}, ""}, {[]unattended.Document{attended, unread}, ""},
-	{[]unattended.Document{stick, unread}, "stick"}, {[]unattended.Document{unread, stick}, "stick"},
-	{[]unattended.Document{stick}, "stick"}, {[]unattended.Document{stick, used}, "stick"}, {[]unattended.Document{used, stick}, "stick"},
+	{nil, ""},
+	{[]unattended.Document{attended}, ""},
+	{[]unattended.Document{used}, ""},
+	{[]unattended.Document{refused}, ""},
+	{[]unattended.Document{stick, second}, ""},
+	{[]unattended.Document{stick, attended}, ""},
+	{[]unattended.Document{attended, stick}, ""},
+	{[]unattended.Document{stick, refused}, ""},
+	{[]unattended.Document{refusedAs, stick}, ""},
+	{[]unattended.Document{used, refused}, ""},
+	{[]unattended.Document{unread}, ""},
+	{[]unattended.Document{stick, refused, unread}, ""},
+	{[]unattended.Document{attended, unread}, ""},
+	{[]unattended.Document{stick, unread}, "stick"},
+	{[]unattended.Document{unread, stick}, "stick"},
+	{[]unattended.Document{stick}, "stick"},
+	{[]unattended.Document{stick, used}, "stick"},
+	{[]unattended.Document{used, stick}, "stick"},
 }
 
 // bakedKinds are what the factory can have put in; the one that may start is first.
 func bakedKinds() []*unattended.Document {
 	return []*unattended.Document{
-		{ID: "baked", Verdict: unattended.Trusted, Asks: true}, {ID: "baked", Verdict: unattended.Trusted},
-		{ID: "baked", Verdict: unattended.Used, Asks: true}, {ID: "baked", Verdict: unattended.Refused, Asks: true}, nil,
+		{ID: "baked", Verdict: unattended.Trusted, Asks: true},
+		{ID: "baked", Verdict: unattended.Trusted},
+		{ID: "baked", Verdict: unattended.Used, Asks: true},
+		{ID: "baked", Verdict: unattended.Refused, Asks: true},
+		nil,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"io"
 	"sync"
 	"sync/atomic"
+
 	"touchdown/backend/message"
 
 	"github.com/vbatts/tar-split/tar/storage"

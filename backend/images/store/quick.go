@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
 	"touchdown/backend/message"
 
 	"github.com/vbatts/tar-split/tar/storage"
