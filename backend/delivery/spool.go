@@ -84,7 +84,7 @@ func (o *Outbox) Post(i Item) error {
 	return nil
 }
 
-// behind is the time of now in nanoseconds, or one behind all that waits where the clock was set back: the newest is last.
+// behind is the time in nanoseconds; where the clock was set back, one more than the newest that waits: the newest is always last.
 func (o *Outbox) behind(all []waiting) int64 {
 	now := max(o.now().UnixNano(), 0)
 	if len(all) == 0 {

@@ -120,7 +120,7 @@ func (f *faults) gateways(path string, view *state, own []string, subnets []neti
 	}
 }
 
-// once wants a fixed address to be on one interface, and to stay: what ends nmstate takes for a lease of now, and leaves out (ip.rs, is_auto).
+// once wants a fixed address to be on one interface, and to have no end: nmstate takes one that ends for a lease, and leaves it out (ip.rs, is_auto).
 func (f *faults) once(path string, a address, before []string) {
 	if addr, err := netip.ParseAddr(a.IP); err != nil || addr.IsLinkLocalUnicast() {
 		return

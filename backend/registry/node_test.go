@@ -6,7 +6,7 @@ import (
 	"touchdown/backend/host/hosttest"
 )
 
-// TestTheNodesCopy: the operator copies the secret as it is there, entries that are not complete too; waiting for a complete one would not end.
+// TestTheNodesCopy: the operator copies the secret unchanged, incomplete entries too, so a wait for a complete one would not end.
 func TestTheNodesCopy(t *testing.T) {
 	const apart, whole = `{"auths":{"a":{"password":"p","username":"u"}}}`, `{"auths":{"a":{"auth":"dTpw","password":"p","username":"u"}}}`
 	m := hosttest.New(t).Machine

@@ -190,7 +190,7 @@ func TestSetAsideAfterACut(t *testing.T) {
 	r := newRig(t, newWorld())
 	r.landsFor(t, session.Action{Verb: session.HandOver})
 	must(t, os.RemoveAll(filepath.Join(r.dir, "saved"))) // its folders are empty, and a tree has none
-	s, err := openFolder(r.dir)                          // as it is when the mark is written
+	s, err := openFolder(r.dir)                          // opened, as it was when the mark was written
 	must(t, err)
 	must(t, s.close())
 	base := tree(t, r.dir)
