@@ -37,6 +37,29 @@ func TestConsoleThatIsFarBehind(t *testing.T) {
 	}
 }
 
+// TestASlowWatcherHoldsFewEvents: a watcher is handed all that is kept, in its order, and a few at a time.
+func TestASlowWatcherHoldsFewEvents(t *testing.T) {
+	h := newHub(nil)
+	const all = 10*mostAtOnce + 1
+	for n := range uint64(all) {
+		h.publish(event.Event{Seq: n + 1})
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	seen := uint64(0)
+	_ = h.follow(ctx, 0, func(events []event.Event) error {
+		if len(events) > mostAtOnce || cap(events) > 2*mostAtOnce || events[0].Seq != seen+1 {
+			t.Errorf("%d events (%d) after %d, from %d", len(events), cap(events), seen, events[0].Seq)
+		}
+		if seen = events[len(events)-1].Seq; seen == all {
+			leave()
+		}
+		return nil
+	})
+	if seen != all {
+		t.Errorf("it saw %d of %d", seen, all)
+	}
+}
+
 // reporting is a step that looks at the job.
 type reporting struct {
 	seen chan<- report.Job

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"touchdown/steps/event"
@@ -15,10 +16,14 @@ import (
 )
 
 // server translates requests into calls of a Session.
-type server struct{ session session.Session }
+type server struct {
+	session session.Session
+	stream  time.Duration // see streamTime
+	bundles chan struct{} // holds one for each that is on its way
+}
 
-func handler(session session.Session) http.Handler {
-	s := server{session}
+func handler(session session.Session, stream time.Duration) http.Handler {
+	s := server{session, stream, make(chan struct{}, mostBundles)}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+apiPrefix+"/snapshot", s.snapshot)
 	mux.HandleFunc("PUT "+apiPrefix+"/site/{path}", s.set)
@@ -94,6 +99,7 @@ func (s server) events(w http.ResponseWriter, r *http.Request) {
 	_ = out.Flush() // the client waits for the header
 	encoder := json.NewEncoder(w)
 	_ = s.session.Events(r.Context(), r.Header.Get(controlHeader), from, func(events []event.Event) error {
+		_ = out.SetWriteDeadline(time.Now().Add(s.stream))
 		for _, e := range events {
 			if err := encoder.Encode(e); err != nil {
 				return err
@@ -115,7 +121,17 @@ func (s server) log(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s server) document(w http.ResponseWriter, r *http.Request) {
-	data, err := s.session.Export(r.Context(), session.Document(r.PathValue("name")))
+	name := r.PathValue("name")
+	if strings.HasPrefix(name, string(session.Bundle)) { // the largest by far, and the work of seconds
+		select {
+		case s.bundles <- struct{}{}:
+			defer func() { <-s.bundles }()
+		default:
+			answer(w, nil, fmt.Errorf("%w: other support bundles are being made; try again", session.ErrState))
+			return
+		}
+	}
+	data, err := s.session.Export(r.Context(), session.Document(name))
 	if err != nil {
 		answer(w, nil, err)
 		return

@@ -21,6 +21,9 @@ const (
 	requestTime = 10 * time.Second
 	// answerTime is how long a client may take to read an answer. A support bundle is the largest.
 	answerTime = 5 * time.Minute
+	// streamTime is how long a client that listens may take to read the events that came: one that never reads is let go, and a console
+	// that was stopped that long connects again. A line of 9600 baud takes no longer, since a console draws what it has read.
+	streamTime = 2 * time.Minute
 	// idleTime is how long a connection stays open between two requests; clients open another one automatically.
 	idleTime = 5 * time.Minute
 	// maxHeader bounds the header of a request in bytes; the longest path and token are far below it.
@@ -30,10 +33,16 @@ const (
 // Serve answers clients on a unix socket at path, mode 0600, until ctx ends. The caller holds the state
 // folder's lock, so a socket that is already there belongs to an engine that died and is replaced.
 func Serve(ctx context.Context, session session.Session, path string) error {
-	return serve(ctx, session, path, requestTime)
+	return serve(ctx, session, path, limits{request: requestTime, stream: streamTime, process: process})
 }
 
-func serve(ctx context.Context, session session.Session, path string, limit time.Duration) error {
+// limits are those that a test shortens.
+type limits struct {
+	request, stream time.Duration
+	process         func(net.Conn) int
+}
+
+func serve(ctx context.Context, session session.Session, path string, limit limits) error {
 	if err := socketFolder(path); err != nil {
 		return err
 	}
@@ -48,15 +57,15 @@ func serve(ctx context.Context, session session.Session, path string, limit time
 		return fmt.Errorf("listening on %s: %w", path, err)
 	}
 	server := &http.Server{
-		Handler:           bounded(handler(session), limit),
-		ReadHeaderTimeout: limit,
+		Handler:           bounded(handler(session, limit.stream), limit.request),
+		ReadHeaderTimeout: limit.request,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeader,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+	if err := server.Serve(&crowd{Listener: listener, of: limit.process, by: map[int]int{}}); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving %s: %w", path, err)
 	}
 	return nil
@@ -65,12 +74,15 @@ func serve(ctx context.Context, session session.Session, path string, limit time
 // bounded gives a request its time. The time ends when the body has been read, so that an action, or a stream of events, may
 // take as long as it needs; a request that should have no body and has one is refused, since nobody would read it.
 func bounded(next http.Handler, limit time.Duration) http.Handler {
+	large := &bodies{}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
 		_ = control.SetReadDeadline(time.Now().Add(limit)) // a connection that cannot be bounded is a test's
 		_ = control.SetWriteDeadline(time.Time{})
 		if r.Method == http.MethodPut || r.Method == http.MethodPost {
-			r.Body = &bodyReader{http.MaxBytesReader(w, r.Body, maxBody), control}
+			body := &counted{ReadCloser: http.MaxBytesReader(w, r.Body, maxBody), all: large}
+			defer body.drop()
+			r.Body = &bodyReader{body, control}
 		} else if r.ContentLength != 0 {
 			w.Header().Set("Connection", "close")
 			answer(w, nil, fmt.Errorf("%w: this request has no body", session.ErrInvalid))

@@ -41,7 +41,7 @@ func served(t *testing.T, engine session.Session, limit time.Duration) string {
 	path := filepath.Join(t.TempDir(), "s")
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- serve(ctx, engine, path, limit) }()
+	go func() { ended <- serve(ctx, engine, path, limits{limit, streamTime, process}) }()
 	t.Cleanup(func() { stop(); <-ended })
 	for {
 		if c, err := net.Dial("unix", path); err == nil {

@@ -1,0 +1,136 @@
+package wire
+
+import (
+	"container/list"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+)
+
+// How much of the engine clients may take. A process that leaks its connections, or means harm, is held back alone: consoles are other
+// processes, and go on. Chosen: a console has three connections, and a node a handful of consoles.
+const (
+	// mostOfOne is how many connections a process may have.
+	mostOfOne = 64
+	// mostOfAll is how many there may be. One more ends the oldest; a console whose stream ends connects again.
+	mostOfAll = 512
+	// smallBody is what a request's body may have in bytes at any time: a value, or an action.
+	smallBody = 64 << 10
+	// mostOfBodies is what all larger bodies may have together, in bytes, while they are read and carried out.
+	mostOfBodies = 4 * maxBody
+	// mostBundles is how many support bundles may be on their way to clients at once.
+	mostBundles = 4
+)
+
+// crowd is a listener that bounds how many connections there are. They are counted by what of tells of each: its process.
+type crowd struct {
+	net.Listener
+	of func(net.Conn) int
+
+	mu   sync.Mutex
+	by   map[int]int
+	open list.List // of *member, the oldest first
+}
+
+// member is a connection of a crowd.
+type member struct {
+	net.Conn
+	leave func()
+}
+
+// Close implements net.Conn.
+func (m *member) Close() error {
+	m.leave()
+	return m.Conn.Close()
+}
+
+// Accept implements net.Listener.
+func (c *crowd) Accept() (net.Conn, error) {
+	for {
+		conn, err := c.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if m := c.join(conn); m != nil {
+			return m, nil
+		}
+		_ = conn.Close() // its process has enough of them
+	}
+}
+
+// join counts a connection in; nil where its process has as many as it may have.
+func (c *crowd) join(conn net.Conn) *member {
+	who := c.of(conn)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.by[who] >= mostOfOne {
+		return nil
+	}
+	if c.open.Len() >= mostOfAll {
+		oldest, _ := c.open.Front().Value.(*member)
+		go oldest.Close() // which takes the lock
+	}
+	m := &member{Conn: conn}
+	place := c.open.PushBack(m)
+	c.by[who]++
+	m.leave = sync.OnceFunc(func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.open.Remove(place)
+		if c.by[who]--; c.by[who] == 0 {
+			delete(c.by, who)
+		}
+	})
+	return m
+}
+
+// process is the ID of the process at the other end of a unix socket; 0 where it cannot be told, as for one of another PID namespace
+// (unix(7), SO_PEERCRED).
+func process(conn net.Conn) (pid int) {
+	c, ok := conn.(*net.UnixConn)
+	if !ok {
+		return 0
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0
+	}
+	_ = raw.Control(func(fd uintptr) {
+		if peer, err := syscall.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, syscall.SO_PEERCRED); err == nil {
+			pid = int(peer.Pid)
+		}
+	})
+	return pid
+}
+
+// bodies counts the bytes of large bodies that are in memory.
+type bodies struct{ held atomic.Int64 }
+
+// counted is a body that counts what it holds beyond smallBody.
+type counted struct {
+	io.ReadCloser
+	all  *bodies
+	read int64
+	held int64
+}
+
+var errBusy = errors.New("the engine is busy with other large requests; try again")
+
+// Read implements io.Reader.
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	c.read += int64(n)
+	if more := c.read - smallBody - c.held; more > 0 {
+		c.held += more
+		if c.all.held.Add(more) > mostOfBodies {
+			return 0, errBusy
+		}
+	}
+	return n, err
+}
+
+// drop counts it out: its request is answered.
+func (c *counted) drop() { c.all.held.Add(-c.held) }
