@@ -88,8 +88,10 @@ func Merge(current, site []byte) (merged []byte, changed bool, err error) {
 	}
 	for name, auth := range wanted.Auths {
 		auth = value.Complete(auth)
-		if !sameJSON(now.Auths[name], auth) { // one that is there, but not complete, is no use to CRI-O
-			now.Auths[name], changed = auth, true
+		for _, key := range keys(now, name) {
+			if !sameJSON(now.Auths[key], auth) { // one that is there, but not complete, is no use to CRI-O
+				now.Auths[key], changed = auth, true
+			}
 		}
 	}
 	if !changed {
@@ -99,6 +101,20 @@ func Merge(current, site []byte) (merged []byte, changed bool, err error) {
 		return nil, false, fmt.Errorf("encoding the pull secret: %w", err)
 	}
 	return merged, true, nil
+}
+
+// keys are those by which a pull secret has a registry already, else its name. CRI-O would go on using the credentials of quay.io where those
+// of https://quay.io were put beside them.
+func keys(p value.PullSecret, name string) (same []string) {
+	for key := range p.Auths {
+		if value.Registry(key) == value.Registry(name) {
+			same = append(same, key)
+		}
+	}
+	if len(same) == 0 {
+		return []string{name}
+	}
+	return same
 }
 
 // Pending tells whether Apply would change the cluster's credentials.

@@ -20,6 +20,9 @@ func TestMerge(t *testing.T) {
 		"the same, completed":    {`{"auths":{"a":{"auth":"dTpwYXM="}}}`, `{"auths":{"a":{"auth":"dTpwYXM"}}}`, ""},
 		"the same, apart":        {`{"auths":{"a":{"password":"p","username":"u"}}}`, `{"auths":{"a":{"password":"p","username":"u"}}}`, `{"auths":{"a":{"auth":"dTpw","password":"p","username":"u"}}}`},
 		"the same, incomplete":   {`{"auths":{"a":{"auth":"dTpwYXM"}}}`, `{"auths":{"a":{"auth":"dTpwYXM"}}}`, `{"auths":{"a":{"auth":"dTpwYXM="}}}`},
+		"by another spelling":    {`{"auths":{"quay.io":{"auth":"x"}}}`, `{"auths":{"https://quay.io/v2/":{"auth":"y"}}}`, `{"auths":{"quay.io":{"auth":"y"}}}`},
+		"by two spellings":       {`{"auths":{"https://quay.io":{"auth":"x"},"quay.io":{"auth":"y"}}}`, `{"auths":{"quay.io":{"auth":"z"}}}`, `{"auths":{"https://quay.io":{"auth":"z"},"quay.io":{"auth":"z"}}}`},
+		"with a port":            {`{"auths":{"quay.io":{"auth":"x"}}}`, `{"auths":{"quay.io:443":{"auth":"y"}}}`, `{"auths":{"quay.io":{"auth":"x"},"quay.io:443":{"auth":"y"}}}`},
 		"no auths before":        {`{"credHelpers":{"c":"d"}}`, `{"auths":{"a":{"auth":"x"}}}`, `{"auths":{"a":{"auth":"x"}},"credHelpers":{"c":"d"}}`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,12 +12,21 @@ import (
 // maxDepth is how deep JSON from outside may be nested. Chosen: a report has 4 levels.
 const maxDepth = 32
 
+// Twice is the error of OneMeaning for a key that an object has twice.
+type Twice struct {
+	Key string // as it is written the second time
+	At  int    // where that is, in bytes from the start
+}
+
+// Error implements error. Of the key it has the start alone.
+func (t *Twice) Error() string { return fmt.Sprintf("the JSON has the key %.40q twice", t.Key) }
+
 // OneMeaning refuses JSON that two readers can understand in two ways: with a key that an object has twice, in whatever letters,
 // because Go's reader takes keys of any case. It also bounds the depth.
 func OneMeaning(data []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
-	if err := oneValue(decoder, 0); err != nil {
+	if err := oneValue(decoder, data, 0); err != nil {
 		return err
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
@@ -26,7 +35,7 @@ func OneMeaning(data []byte) error {
 	return nil
 }
 
-func oneValue(decoder *json.Decoder, depth int) error {
+func oneValue(decoder *json.Decoder, data []byte, depth int) error {
 	token, err := decoder.Token()
 	if err != nil {
 		return fmt.Errorf("reading JSON: %w", err)
@@ -41,17 +50,18 @@ func oneValue(decoder *json.Decoder, depth int) error {
 	seen := map[string]bool{}
 	for decoder.More() {
 		if open == '{' {
+			before := int(decoder.InputOffset())
 			key, err := decoder.Token()
 			if err != nil {
 				return fmt.Errorf("reading JSON: %w", err)
 			}
 			name := strings.ToLower(strings.ToUpper(fmt.Sprint(key))) // the long s and the Kelvin sign are letters, too
 			if seen[name] {
-				return fmt.Errorf("the JSON has the key %.40q twice", key)
+				return &Twice{Key: fmt.Sprint(key), At: before + bytes.IndexByte(data[before:], '"')}
 			}
 			seen[name] = true
 		}
-		if err := oneValue(decoder, depth+1); err != nil {
+		if err := oneValue(decoder, data, depth+1); err != nil {
 			return err
 		}
 	}

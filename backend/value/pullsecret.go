@@ -39,6 +39,16 @@ func ReadPullSecret(text []byte) (p PullSecret, ok bool) {
 	return p, true
 }
 
+// Registry is what a key of a pull secret stands for: a registry, or the beginning of a repository's name. Older tools wrote an address
+// around it (containers/image pkg/docker/config/config.go, normalizeAuthFileKey).
+func Registry(key string) string {
+	key = strings.TrimPrefix(strings.TrimPrefix(key, "https://"), "http://")
+	if host, path, ok := strings.Cut(key, "/"); ok && (path == "v1/" || path == "v2/" || path == "" || path == "v1" || path == "v2") {
+		return host
+	}
+	return strings.TrimSuffix(key, "/")
+}
+
 // JSON writes it.
 func (p PullSecret) JSON() ([]byte, error) {
 	auths, err := json.Marshal(p.Auths)

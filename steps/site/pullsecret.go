@@ -20,12 +20,34 @@ func PullSecret(s string) error {
 	if !ok || len(secret.Auths) == 0 {
 		return noPullSecret(s)
 	}
+	if f := twice(s, secret); f != nil {
+		return f
+	}
 	auths := secret.Auths
 	for i, host := range slices.Sorted(maps.Keys(auths)) {
 		if f := checkAuth(auths[host]); f != nil {
 			f.Msg = message.F("has for %s %s", registryName(host, i), f.Msg)
 			return f
 		}
+	}
+	return nil
+}
+
+// twice refuses a pull secret that has something twice: which of the two counts depends on the program that reads it. quay.io:443 is another
+// registry than quay.io, as it is in the name of an image.
+func twice(s string, secret value.PullSecret) *Error {
+	fix := message.T("keep one of them")
+	if again, ok := errors.AsType[*value.Twice](value.OneMeaning([]byte(s))); ok {
+		line, column := lineAndColumn(s, again.At+1)
+		return fault(fix, message.F("has the same key twice, the second time in its line %d, column %d", line, column))
+	}
+	seen := map[string]message.Text{}
+	for i, host := range slices.Sorted(maps.Keys(secret.Auths)) {
+		name := strings.ToLower(value.Registry(host))
+		if first, ok := seen[name]; ok {
+			return fault(fix, message.F("has one registry twice, as %s and %s", first, registryName(host, i)))
+		}
+		seen[name] = registryName(host, i)
 	}
 	return nil
 }

@@ -74,19 +74,10 @@ func parse(b []byte) (Logins, bool) {
 			login = Login{user, password}
 		}
 		if login.User != "" {
-			l.by[normal(key)] = login
+			l.by[value.Registry(key)] = login
 		}
 	}
 	return l, ok
-}
-
-// normal drops what older tools wrote around a registry's name.
-func normal(key string) string {
-	key = strings.TrimPrefix(strings.TrimPrefix(key, "https://"), "http://")
-	if host, path, ok := strings.Cut(key, "/"); ok && (path == "v1/" || path == "v2/" || path == "" || path == "v1" || path == "v2") {
-		return host
-	}
-	return strings.TrimSuffix(key, "/")
 }
 
 // For returns the credentials for a repository (registry/path): its own, else that of the nearest above it, else of the registry.
