@@ -43,7 +43,7 @@ func NothingToReturn() error {
 
 // Begin gives a job up for good, durably: from now on its records move, whatever happens. It returns the name of their folder.
 func Begin(state string, now time.Time) (name string, err error) {
-	name = free(state, now)
+	name = layout.NextReturn(state, now)
 	mark, err := json.Marshal(map[string]string{"folder": name})
 	if err != nil {
 		return "", fmt.Errorf("encoding the folder of records: %w", err)
@@ -69,15 +69,9 @@ func Begun(state string, now time.Time) (name string) {
 	}
 	var mark struct{ Folder string }
 	if err != nil || json.Unmarshal(text, &mark) != nil || !layout.IsReturn(mark.Folder) {
-		return free(state, now)
+		return layout.NextReturn(state, now)
 	}
 	return mark.Folder
-}
-
-// free is a name that no folder of records has yet.
-func free(state string, now time.Time) string {
-	day := now.UTC().Format(time.DateOnly)
-	return filepath.Base(unused(filepath.Join(state, layout.ReturnedFolder, day)))
 }
 
 // unused is a path that nothing has: what was written after a cut takes no record's place.
