@@ -166,6 +166,7 @@ func (f *faults) static(path string, fam Family, six bool) {
 	}
 	subnet := netip.PrefixFrom(addr, fam.Prefix)
 	f.host(path+".address", subnet)
+	f.routers(path+".address", subnet)
 	f.overlaps(path+".address", subnet)
 	if fam.Gateway == "" { // a site without a router
 		return
@@ -215,6 +216,14 @@ func (f *faults) host(path string, p netip.Prefix) {
 	}
 	if p.Addr() == last(p) {
 		f.add(path, message.F("%s is the broadcast address of %s", p.Addr(), p.Masked()))
+	}
+}
+
+// routers refuses the first address of an IPv6 subnet for the node: each router there has it (RFC 4291, 2.6.1), and so may a gateway. Subnets of
+// two addresses have none (RFC 6164).
+func (f *faults) routers(path string, p netip.Prefix) {
+	if p.Addr().Is6() && p.Bits() < 127 && p.Addr() == p.Masked().Addr() {
+		f.add(path, message.F("%s is the routers' common address in %s, not one of a machine", p.Addr(), p.Masked()))
 	}
 }
 

@@ -50,11 +50,11 @@ func (f *faults) networks(path string, d document, view *state) {
 		f.mtu(path, message.F("the MTU of %s", i.Name), i.MTU, slices.Contains(below, i.Name))
 		f.link(path, i)
 		for _, fam := range []*family{i.IPv4, i.IPv6} {
-			if fam == nil {
+			if fam == nil || !i.up() || !fam.Enabled { // nmstate gives it none of the addresses
 				continue
 			}
 			for _, a := range fam.Address {
-				if i.up() && fam.Enabled && !fam.automatic() {
+				if !fam.automatic() {
 					f.once(path, a, fixed)
 					fixed = append(fixed, a.IP)
 				}
@@ -146,6 +146,7 @@ func (f *faults) siteAddress(path string, a address, carrying bool) {
 	if carrying || !p.Addr().IsLinkLocalUnicast() {
 		f.host(path, p)
 	}
+	f.routers(path, p)
 	f.overlaps(path, p)
 }
 

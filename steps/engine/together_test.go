@@ -91,6 +91,7 @@ func TestPageIsJudgedTogether(t *testing.T) {
 		{v6 + "gateway", static6("2001:db8:51::10", "64", "fe80::1"), ""},
 		{v6 + "gateway", static6("2001:db8:51::10", "64", "2001:db8:51::1"), ""},
 		{v6 + "gateway", static6("2001:db8:51::10", "64", "2001:db8:52::1"), "outside of the node's subnet"},
+		{v6 + "gateway", static6("2001:db8:51::10", "64", "2001:db8:51::"), ""}, // any router
 		{v6 + "gateway", static6("2001:db8:51::10", "64", "2001:db8:51::10"), "is the node's own address"},
 		{v6 + "address", static6("2001:db8:51::", "64", "fe80::1"), "the routers' common address"},
 		{v6 + "address", static6("2001:db8:51::10", "64", ""), ""},

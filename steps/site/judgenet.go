@@ -102,7 +102,7 @@ func (v *judge) gateway(path string, f Family, subnet netip.Prefix) {
 		v.fail(path, fault(message.T("check gateway, address and prefix length"), message.F("is %s, outside of the node's subnet %s", f.Gateway, subnet)))
 	case sameAs(gateway, f.Address):
 		v.fail(path, fault(message.T("write the address of the site's router"), message.T("is the node's own address")))
-	case what.String() != "":
+	case gateway.Is4() && what.String() != "": // the first address of an IPv6 subnet leads to a router, which a gateway is
 		v.fail(path, fault(message.T("write the address of the site's router"), message.F("is %s, %s of the subnet %s", f.Gateway, what, subnet)))
 	}
 }

@@ -91,6 +91,7 @@ func TestNetworkTogether(t *testing.T) {
 			"routers' address", but("ipv6.method", "static", "ipv6.address", "2001:db8::", "ipv6.prefixLength", "64", "ipv6.gateway", "fe80::1", "dnsServers", "2001:db8::53"),
 			"spec.network.ipv6.address: is 2001:db8::, the routers' common address of the subnet 2001:db8::/64; write the node's own address", "",
 		},
+		{"any router", but("ipv6.method", "static", "ipv6.address", "2001:db8::7", "ipv6.prefixLength", "64", "ipv6.gateway", "2001:db8::", "dnsServers", "2001:db8::53"), "", ""},
 		{"address with DHCP", network("ipv4.method", "dhcp"), `spec.network.ipv4.address: is given, but the method is "dhcp"; remove it, or write spec.network.ipv4.method: static`, ""},
 		{"gateway with disabled", but("ipv6.method", "disabled", "ipv6.gateway", "fe80::1"), `spec.network.ipv6.gateway: is given, but the method is "disabled"; remove it, or write spec.network.ipv6.method: static`, ""},
 		{"address without method", network("ipv4.method", ""), "spec.network.ipv4.address: is given without a method; add spec.network.ipv4.method: static", ""},

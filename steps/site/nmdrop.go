@@ -41,10 +41,10 @@ func ownOf(root *yaml.Node) (o own) {
 	return o
 }
 
-// unused tells whether nmstate gives an interface no addresses of a family: the one or the other is off.
+// unused tells whether nmstate gives an interface no addresses of a family: the one or the other is off, or the interface is ignored.
 func unused(port, family *yaml.Node) bool {
 	state, enabled := child(port, "state"), child(family, "enabled")
-	return state != nil && (state.Value == "down" || state.Value == "absent") || enabled != nil && enabled.Tag == "!!bool" && enabled.Value == "false"
+	return state != nil && state.Value != "up" || enabled != nil && enabled.Tag == "!!bool" && enabled.Value == "false"
 }
 
 // drops refuses routes and rules that drop the node's own traffic: nobody would reach it any more, and nothing would be reached from it.

@@ -100,11 +100,15 @@ func searchOf(s string) (domains []string) {
 	return domains
 }
 
-// addressesOf returns the addresses that a desired state gives to interfaces.
+// addressesOf returns the addresses that a desired state gives to interfaces. Those of an interface that is to be absent are not the node's.
 func addressesOf(s string) (addresses []string) {
 	for _, port := range items(networkTree(s), "interfaces") {
-		for _, family := range []string{"ipv4", "ipv6"} {
-			for _, address := range items(child(port, family), "address") {
+		for _, key := range []string{"ipv4", "ipv6"} {
+			family := child(port, key)
+			if unused(port, family) {
+				continue
+			}
+			for _, address := range items(family, "address") {
 				if ip := child(address, "ip"); ip != nil {
 					addresses = append(addresses, ip.Value)
 				}
@@ -119,7 +123,9 @@ func addressesOf(s string) (addresses []string) {
 func reaches(root *yaml.Node, automatic bool) *Error {
 	addressed := 0
 	for _, port := range items(root, "interfaces") {
-		if len(items(child(port, "ipv4"), "address"))+len(items(child(port, "ipv6"), "address")) > 0 {
+		if slices.ContainsFunc([]*yaml.Node{child(port, "ipv4"), child(port, "ipv6")}, func(family *yaml.Node) bool {
+			return !unused(port, family) && len(items(family, "address")) > 0
+		}) {
 			addressed++
 		}
 	}
