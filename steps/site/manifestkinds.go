@@ -100,8 +100,8 @@ func denied(m Manifest) (message.Text, bool) {
 			return d.why, true
 		}
 	}
-	in := m.Namespace()
-	if group == "" && m.Kind() == "Namespace" || group == "project.openshift.io" { // the same, by another name
+	in, is := m.Namespace(), group == "" && m.Kind() == "Namespace" || group == "project.openshift.io" // the same, by another name
+	if is {
 		in = m.Name()
 	}
 	switch {
@@ -109,6 +109,12 @@ func denied(m Manifest) (message.Text, bool) {
 		return deniedCore, true
 	case isOneOf(in, watched) && slices.Contains(holding, m.Kind()), in == "default" && slices.Contains(leading, m.Kind()):
 		return deniedCut, true
+	case is && isOneOf(in, watched) && confines(m):
+		return deniedStart, true
+	case group == "apiextensions.k8s.io" && redefines(m):
+		return deniedChanges, true
+	case takesPort(m):
+		return deniedPort, true
 	case group == "admissionregistration.k8s.io" && m.Kind() == "ValidatingAdmissionPolicyBinding" && denies(m):
 		return deniedChanges, true
 	case group == "admissionregistration.k8s.io" && holdsUp(m):

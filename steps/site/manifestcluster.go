@@ -1,0 +1,87 @@
+package site
+
+import (
+	"slices"
+	"strings"
+
+	"touchdown/backend/message"
+)
+
+// The reason for which a workload is refused.
+var deniedPort = message.T("it takes a TCP port of the node that the cluster's own components need, so that they do not start again")
+
+// ownPorts are TCP ports of the node that components of a single node listen on (OpenShift documentation, "Network connectivity requirements"
+// and "Network flow matrix"): the router (80, 443, 1936), the API (6443) and its checks (17697), the machine config server (22623, 22624),
+// etcd (2379, 2380, 9978 to 9980), kubelet (10250), controllers and scheduler (10257, 10259, 10357), and what measures the node.
+var ownPorts = []int64{
+	80, 443, 1936, 2379, 2380, 6443, 9001, 9100, 9103, 9105, 9107, 9108, 9537, 9637, 9978, 9979, 9980, 10250, 10256, 10257, 10259, 10357, 17697, 22623, 22624,
+}
+
+// takesPort tells whether the pods of a workload listen on one of ownPorts of the node itself. The scheduler starts no second pod with the same
+// port there, so that after a reboot the first one has it.
+func takesPort(m Manifest) bool {
+	group, _, grouped := strings.Cut(m.APIVersion(), "/")
+	if grouped && !slices.Contains([]string{"apps", "batch", "apps.openshift.io"}, group) {
+		return false
+	}
+	pod := podOf(m)
+	host := pod["hostNetwork"] == true
+	return slices.ContainsFunc(append(list(pod["containers"]), list(pod["initContainers"])...), func(container any) bool {
+		c, _ := container.(map[string]any)
+		return slices.ContainsFunc(list(c["ports"]), func(port any) bool {
+			p, _ := port.(map[string]any)
+			if p["protocol"] != nil && p["protocol"] != "TCP" {
+				return false
+			}
+			number, _ := p["hostPort"].(int64)
+			if host && number == 0 { // as the API completes it
+				number, _ = p["containerPort"].(int64)
+			}
+			return slices.Contains(ownPorts, number)
+		})
+	})
+}
+
+// podOf is the spec of the pods that a workload makes, or that it is.
+func podOf(m Manifest) map[string]any {
+	at, _ := m["spec"].(map[string]any)
+	for _, key := range []string{"jobTemplate", "template"} {
+		if below, ok := at[key].(map[string]any); ok {
+			at, _ = below["spec"].(map[string]any)
+		}
+	}
+	return at
+}
+
+// redefines tells whether a CustomResourceDefinition is one of the cluster's own: with another conversion or other versions of it the
+// operators find none of their objects. Those of operators that are installed on a cluster have other groups.
+func redefines(m Manifest) bool {
+	group, _ := m.spec("group").(string)
+	if group == "" {
+		_, group, _ = strings.Cut(m.Name(), ".")
+	}
+	return slices.Contains([]string{
+		"cloudcredential.openshift.io", "config.openshift.io", "console.openshift.io", "helm.openshift.io", "imageregistry.operator.openshift.io",
+		"ingress.operator.openshift.io", "k8s.cni.cncf.io", "k8s.ovn.org", "machine.openshift.io", "machineconfiguration.openshift.io", "monitoring.coreos.com",
+		"monitoring.openshift.io", "network.operator.openshift.io", "operator.openshift.io", "operators.coreos.com", "performance.openshift.io",
+		"policy.networking.k8s.io", "quota.openshift.io", "samples.operator.openshift.io", "security.internal.openshift.io", "security.openshift.io", "tuned.openshift.io",
+	}, group)
+}
+
+// confines tells whether a namespace says which nodes its pods may run on, or what they must not do: pods that were there before are refused
+// when they start again (openshift.io/node-selector; the pod security admission).
+func confines(m Manifest) bool {
+	meta, _ := m["metadata"].(map[string]any)
+	for _, at := range []struct{ key, start string }{
+		{"annotations", "openshift.io/"}, {"annotations", "scheduler.alpha.kubernetes.io/"}, {"annotations", "workload.openshift.io/"},
+		{"labels", "pod-security.kubernetes.io/enforce"},
+	} {
+		entries, _ := meta[at.key].(map[string]any)
+		for key := range entries {
+			if strings.HasPrefix(key, at.start) {
+				return true
+			}
+		}
+	}
+	return false
+}
