@@ -47,6 +47,9 @@ func From(err error) *Problem {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return &Problem{Code: "DSK-FULL", Summary: message.T("The disk is full."), Fix: message.T("Free some space on /var, then retry."), Err: err}
 	}
+	if errors.Is(err, syscall.EROFS) {
+		return ReadOnly(message.T("A file system of the node is read-only."), err)
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &Problem{Code: "ANS-LATE", Summary: message.T("Timed out waiting for a response."), Fix: message.T("Wait a minute and retry: the machine may be busy. If it stays so, make a support bundle and call support."), Err: err}
 	}
@@ -55,5 +58,14 @@ func From(err error) *Problem {
 		Summary: message.T("Something failed that Touchdown has no explanation for."),
 		Fix:     message.T("Retry once; if it fails again, make a support bundle and call support."),
 		Err:     err,
+	}
+}
+
+// ReadOnly is the problem of a file system that takes no writes. Linux makes one read-only when its disk fails or its structure is damaged
+// (ext4(5), errors=remount-ro); nothing that was written before is lost by that.
+func ReadOnly(summary message.Text, err error) *Problem {
+	return &Problem{
+		Code: "DSK-READ", Summary: summary,
+		Fix: message.T("Reboot the node, which checks its file systems, then retry. If it comes back, the disk fails: make a support bundle, and have the disk replaced."), Err: err,
 	}
 }

@@ -21,6 +21,7 @@ func TestEveryFailureHasACode(t *testing.T) {
 	}{
 		{errors.New("anything"), "ERR-UNKN"},
 		{full, "DSK-FULL"},
+		{&os.PathError{Op: "write", Path: "/etc/x", Err: syscall.EROFS}, "DSK-READ"},
 		{fmt.Errorf("at work: %w", known), "KNOWN"},
 		{fmt.Errorf("asking: %w", context.DeadlineExceeded), "ANS-LATE"},
 	} {

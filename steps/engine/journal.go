@@ -164,6 +164,9 @@ func (j *journal) rewind() error {
 }
 
 func journalProblem(err error) error {
+	if errors.Is(err, syscall.EROFS) {
+		return problem.ReadOnly(message.T("The file system of the state folder is read-only, so the work stopped before its next change."), err)
+	}
 	p := &problem.Problem{
 		Code: "JRNL-ERR", Summary: message.T("The journal cannot be written, so the work stopped before its next change."),
 		Fix: message.T("Look at the disk that holds the state folder, then retry."), Err: err,
