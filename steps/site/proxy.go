@@ -113,8 +113,11 @@ func noProxyItem(s string) *Error {
 	case s == "*":
 		return fault(message.T("remove it, or leave the proxy out"), message.T("has *, with which nothing would use the proxy"))
 	case strings.Contains(s, "/") && !strings.Contains(s, "://"):
-		if _, err := netip.ParsePrefix(s); err != nil {
+		switch subnet, err := netip.ParsePrefix(s); {
+		case err != nil:
 			return fault(message.T("write it like 198.51.100.0/24"), message.F("has %s, which is not a subnet", shown(s)))
+		case subnet.Bits() == 0:
+			return fault(message.T("remove it, or leave the proxy out"), message.F("has %s, every address there is", s))
 		}
 		return nil
 	case strings.HasPrefix(s, "*."):

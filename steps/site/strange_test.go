@@ -1,0 +1,37 @@
+package site
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestStrangeTexts: what would be read in another order than it is written, what would turn the proxy off, and names that pods take for
+// services of the cluster, are refused with their place.
+func TestStrangeTexts(t *testing.T) {
+	const head = "apiVersion: touchdown.dev/v1alpha1\nkind: SiteConfig\n"
+	for _, r := range []string{"\u202e", "\u202a", "\u2066", "\u2069"} {
+		_, err := Parse([]byte(head+"metadata: {name: a"+r+"b}\n"), "site.yaml", nil)
+		if err == nil || !strings.Contains(err.Error(), "site.yaml:3:19: has a control character (U+20") {
+			t.Errorf("%+q: %v", r, err)
+		}
+	}
+	if _, err := Parse([]byte(head+"# l\u00e4ngs, \u05d0\u200f\nmetadata: {name: a}\n"), "site.yaml", nil); err != nil {
+		t.Errorf("letters of other languages: %v", err)
+	}
+	for _, c := range []struct {
+		check       func(string) error
+		value, want string
+	}{
+		{noProxy, "0.0.0.0/0", "has 0.0.0.0/0, every address there is"},
+		{noProxy, "example.com,::/0", "has ::/0, every address there is"},
+		{noProxy, "10.0.0.0/8,2001:db8::/32", ""},
+		{BaseDomain, "svc", "the domain of the services"},
+		{BaseDomain, "openshift.default.svc", "the domain of the services"},
+		{BaseDomain, "svc.example.com", ""},
+		{BaseDomain, "mysvc", ""},
+	} {
+		if err := c.check(c.value); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.value, err, c.want)
+		}
+	}
+}
