@@ -74,8 +74,7 @@ func BaseDomain(s string) error {
 
 // inCluster tells the domains of services: one for which the cluster's own DNS answers alone (openshift/cluster-dns-operator
 // pkg/operator/controller/controller_dns_configmap.go, clusterDomain), and its short form, which pods look
-// for below that one first, and which never goes through a proxy (openshift/cluster-network-operator pkg/util/proxyconfig/no_proxy.go): pods
-// would not find what the site calls so.
+// for below that one first (Kubernetes documentation, "DNS for Services and Pods"): pods would not find what the site calls so.
 func inCluster(domain string) bool {
 	return domain == "cluster.local" || strings.HasSuffix(domain, ".cluster.local") || domain == "svc" || strings.HasSuffix(domain, ".svc")
 }

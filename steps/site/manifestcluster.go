@@ -10,8 +10,7 @@ import (
 // The reason for which a workload is refused.
 var deniedPort = message.T("it takes a TCP port of the node that the cluster's own components need, so that they do not start again")
 
-// ownPorts are TCP ports of the node that components of a single node listen on (OpenShift documentation, "Network connectivity requirements"
-// and "Network flow matrix"): the router (80, 443, 1936), the API (6443) and its checks (17697), the machine config server (22623, 22624),
+// ownPorts are TCP ports of the node that components of a single node listen on (OpenShift documentation, "Network flow matrix"): the router (80, 443, 1936), the API (6443) and its checks (17697), the machine config server (22623, 22624),
 // etcd (2379, 2380, 9978 to 9980), kubelet (10250), controllers and scheduler (10257, 10259, 10357), and what measures the node.
 var ownPorts = []int64{
 	80, 443, 1936, 2379, 2380, 6443, 9001, 9100, 9103, 9105, 9107, 9108, 9537, 9637, 9978, 9979, 9980, 10250, 10256, 10257, 10259, 10357, 17697, 22623, 22624,
@@ -61,10 +60,10 @@ func redefines(m Manifest) bool {
 		_, group, _ = strings.Cut(m.Name(), ".")
 	}
 	return slices.Contains([]string{
-		"cloudcredential.openshift.io", "config.openshift.io", "console.openshift.io", "helm.openshift.io", "imageregistry.operator.openshift.io",
-		"ingress.operator.openshift.io", "k8s.cni.cncf.io", "k8s.ovn.org", "machine.openshift.io", "machineconfiguration.openshift.io", "monitoring.coreos.com",
-		"monitoring.openshift.io", "network.operator.openshift.io", "operator.openshift.io", "operators.coreos.com", "performance.openshift.io",
-		"policy.networking.k8s.io", "quota.openshift.io", "samples.operator.openshift.io", "security.internal.openshift.io", "security.openshift.io", "tuned.openshift.io",
+		"authorization.openshift.io", "config.openshift.io", "insights.openshift.io", "k8s.ovn.org", "machine.openshift.io",
+		"machineconfiguration.openshift.io", "monitoring.coreos.com", "operator.openshift.io", "operators.coreos.com",
+		"performance.openshift.io", "policy.networking.k8s.io", "quota.openshift.io", "security.internal.openshift.io",
+		"security.openshift.io", "tuned.openshift.io",
 	}, group)
 }
 
@@ -73,7 +72,7 @@ func redefines(m Manifest) bool {
 func confines(m Manifest) bool {
 	meta, _ := m["metadata"].(map[string]any)
 	for _, at := range []struct{ key, start string }{
-		{"annotations", "openshift.io/"}, {"annotations", "scheduler.alpha.kubernetes.io/"}, {"annotations", "workload.openshift.io/"},
+		{"annotations", "openshift.io/node-selector"}, {"annotations", "scheduler.alpha.kubernetes.io/"},
 		{"labels", "pod-security.kubernetes.io/enforce"},
 	} {
 		entries, _ := meta[at.key].(map[string]any)
