@@ -58,14 +58,6 @@ func (p *prompts) questions() error {
 	return nil
 }
 
-// asked are the stages that are gone through: all listed ones, or the advanced one that a person opened.
-func (p *prompts) asked() []view.Stage {
-	if stage, i := p.stage(p.opened); i >= 0 && stage.Advanced {
-		return []view.Stage{stage}
-	}
-	return p.listed()
-}
-
 // backFrom is what was asked before the last question that is still in the list, and that question; "" when there is none.
 func backFrom(asked []string, list []view.Field) (before []string, last string) {
 	for n := len(asked) - 1; n >= 0; n-- {

@@ -163,7 +163,7 @@ func TestBoundsAreTheNodesCertificates(t *testing.T) {
 	}
 	m.File("/var/lib/kubelet/pki/kubelet-client-current.pem", cert(t, now.Add(-3*day), now.Add(-day)))
 	m.File("/etc/kubernetes/ca.crt", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"+
-		cert(t, now.Add(-70*day), now.Add(20*day))) // what is no certificate hides none behind it
+		cert(t, now.Add(-70*day), now.Add(20*day))) // what is not a certificate hides none behind it
 	if b := clock.Signed(m.Machine, time.Time{}); !b.NotAfter.Equal(now.Add(20 * day)) {
 		t.Errorf("behind damage: %+v", b)
 	}

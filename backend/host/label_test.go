@@ -46,7 +46,7 @@ func TestAMovedFileIsToldAndHealed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !host.Inherits(m, "/program") {
-		t.Error("what is no label differs from nothing")
+		t.Error("what is not a label differs from another")
 	}
 	label(file, "bin_t")
 	if !host.Inherits(m, "/program") {
