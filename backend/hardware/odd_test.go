@@ -169,7 +169,7 @@ func TestPartsThatCameOrChangedPlaces(t *testing.T) {
 	}
 }
 
-// TestMemoryThatIsNotKnown: a size that one side could not read is no difference, least of all a loss.
+// TestMemoryThatIsNotKnown: a size that one side could not read is not a difference, least of all a loss.
 func TestMemoryThatIsNotKnown(t *testing.T) {
 	for side, says := range []string{"not known now", "not known at the factory"} {
 		then, now := edge(), edge()
