@@ -72,18 +72,3 @@ func TestLogInThatCannotBeGiven(t *testing.T) {
 	b.app.Update(logInMsg{nil, errors.New("the API is away")})
 	b.shows("the API is away")
 }
-
-// TestPlainLogIn: a line terminal has it too, and moves it off the screen when Enter is pressed.
-func TestPlainLogIn(t *testing.T) {
-	f := newFake()
-	finished(&f.snap)
-	p, done := startPlain(t, f)
-	p.after(t, "Type control to take control:", "control")
-	p.printed(t, "4  Credentials")
-	p.after(t, "Number:", "4")
-	p.printed(t, "Password     "+shownPassword)
-	p.after(t, "Press Enter to move this off the screen.", "")
-	p.printed(t, strings.Repeat(" \r\n", plainScreen))
-	p.in.Close()
-	<-done
-}

@@ -71,6 +71,18 @@ func startPlain(t *testing.T, f *fake) (*typist, chan error) {
 	return p, done
 }
 
+// holding is a console in plain text that has control.
+func holding(t *testing.T, edits ...func(*view.Snapshot)) (*fake, *typist) {
+	t.Helper()
+	f := newFake()
+	for _, edit := range edits {
+		edit(&f.snap)
+	}
+	p, _ := startPlain(t, f)
+	p.after(t, "Type control to take control:", "control")
+	return f, p
+}
+
 // did waits until the last action was verb.
 func (f *fake) did(t *testing.T, verb session.Verb) {
 	t.Helper()
@@ -176,25 +188,4 @@ func TestPlainEnd(t *testing.T) {
 			t.Errorf("the end of the input did %v, set %v", f.actions, f.sets)
 		}
 	}
-}
-
-// TestPlainHeartbeat: a person who reads lines hears of the work every 30 seconds at least, and until when it will take.
-func TestPlainHeartbeat(t *testing.T) {
-	f := newFake()
-	working(&f.snap)
-	p := &prompts{desk: newDesk(newLink(t.Context(), f, "ttyS0", time.Hour), Options{Name: "ttyS0", Mode: Basic, Clock: func() time.Time { return epoch }})}
-	p.snap, _ = f.Snapshot(t.Context())
-	wants := func(after time.Duration, want string) {
-		t.Helper()
-		if got := p.told.news(work{base: base{p.desk}}, epoch.Add(after)); got != want {
-			t.Errorf("after %s: %q, want %q", after, got, want)
-		}
-	}
-	wants(0, "02:13:07  Wait until the new names are served  21 of 33 operators  Waiting for operator authentication  12 operators have taken the new names.")
-	wants(29*time.Second, "")
-	wants(31*time.Second, "02:13:38  still at work: Wait until the new names are served; about 6 min left, done at 02:18 UTC")
-	p.snap.Stages[3].Steps[2].Progress = nil
-	wants(32*time.Second, "02:13:39  Wait until the new names are served  12 operators have taken the new names.")
-	p.gone = errors.New("no engine")
-	wants(70*time.Second, "02:14:17  the engine does not answer; still trying")
 }

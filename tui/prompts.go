@@ -21,6 +21,14 @@ type prompts struct {
 // asksNow reports whether the job's state asks a person for something.
 func (p *prompts) asksNow() bool { return !p.moving() || p.state() == view.InQuestion }
 
+// asked are the stages that are gone through: all listed ones, or the advanced one that a person opened.
+func (p *prompts) asked() []view.Stage {
+	if stage, i := p.stage(p.opened); i >= 0 && stage.Advanced {
+		return []view.Stage{stage}
+	}
+	return p.listed()
+}
+
 // do carries out a command at once and returns what there is to say about it.
 func (p *prompts) do(cmd tea.Cmd) string {
 	p.flash = ""

@@ -162,6 +162,11 @@ func TestBoundsAreTheNodesCertificates(t *testing.T) {
 		t.Errorf("without certificates: %+v", b)
 	}
 	m.File("/var/lib/kubelet/pki/kubelet-client-current.pem", cert(t, now.Add(-3*day), now.Add(-day)))
+	m.File("/etc/kubernetes/ca.crt", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"+
+		cert(t, now.Add(-70*day), now.Add(20*day))) // what is not a certificate hides none behind it
+	if b := clock.Signed(m.Machine, time.Time{}); !b.NotAfter.Equal(now.Add(20 * day)) {
+		t.Errorf("behind damage: %+v", b)
+	}
 	m.File("/etc/kubernetes/kubelet-ca.crt", cert(t, now.Add(-60*day), now.Add(10*day))+cert(t, now.Add(-30*day), now.Add(300*day)))
 	m.File("/etc/kubernetes/kubeconfig", "users:\n- user:\n    client-certificate-data: "+
 		base64.StdEncoding.EncodeToString([]byte(cert(t, now.Add(-60*day), now.Add(200*day))))+"\n")
@@ -198,6 +203,10 @@ func TestSet(t *testing.T) {
 	}
 	if got := m.Calls(); !slices.Equal(got, []string{"hwclock --systohc --utc", "systemctl try-restart chronyd.service"}) {
 		t.Errorf("calls are %q", got)
+	}
+	m.On("systemctl try-restart", "", errors.New("exit status 1")) // a daemon that goes on by what it measured puts the old time back
+	if err := clock.Set(t.Context(), m.Machine, -time.Hour); err == nil || problem.From(err).Code == "CLK-SET" {
+		t.Errorf("the clock was set, and the time service was not restarted: %v", err)
 	}
 	m.StickClock(errors.New("operation not permitted"))
 	if p := problem.From(clock.Set(t.Context(), m.Machine, time.Hour)); p.Code != "CLK-SET" {

@@ -101,7 +101,28 @@ var inside = map[string]func() error{
 			fmt.Println(strings.Repeat("x", 1000))
 		}
 	},
+	"confined-order": func() error {
+		order, err := io.ReadAll(os.NewFile(3, "order"))
+		if err != nil {
+			return err
+		}
+		if err := confine(); err != nil {
+			return err
+		}
+		input, err := io.ReadAll(os.Stdin)
+		fmt.Printf("%s of %s", order, input)
+		return err
+	},
 	"confined-fall": func() error { return errors.New("it fell") },
+	"worker-repeats": func() error {
+		_, err := io.Copy(os.Stdout, os.Stdin)
+		return err
+	},
+	"worker-stays": func() error {
+		fmt.Println(os.Getpid())
+		time.Sleep(time.Hour)
+		return nil
+	},
 	"confined-few": func() error { // what the test calls in a process with few capabilities
 		input, err := os.Open("/etc/hostname")
 		if err != nil {
@@ -258,6 +279,26 @@ func TestAReaderThatCannotBeKilled(t *testing.T) {
 	done <- errors.New("killed")
 	if err, ended := await(ctx, done, time.Minute); !ended || err == nil {
 		t.Errorf("%v, %t", err, ended)
+	}
+}
+
+// TestConfinedHasItsOrder: what it is to do comes beside what it reads, and only what it may write comes back.
+func TestConfinedHasItsOrder(t *testing.T) {
+	file := func(text string) *os.File {
+		name := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
+	c := Confined{Args: []string{"confined-order"}, Input: file("the medium"), Order: file("the sum"), Most: 64 << 10, Large: true, Time: time.Minute}
+	if out, err := c.Run(t.Context()); err != nil || string(out) != "the sum of the medium" {
+		t.Errorf("%q, %v", out, err)
 	}
 }
 

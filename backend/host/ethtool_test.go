@@ -1,9 +1,13 @@
 package host_test
 
 import (
+	"errors"
 	"os"
+	"strings"
 	"sync"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"touchdown/backend/host"
 )
@@ -44,4 +48,17 @@ func deep(t *testing.T, n int, port string, want host.PortDriver) byte {
 		t.Errorf("%v, %v", d, err)
 	}
 	return frame[0]
+}
+
+// TestSetPortFails: a port that is not there, one whose driver cannot do it, and a name that the kernel would cut to that of another port.
+func TestSetPortFails(t *testing.T) {
+	long := "enp1s0f0np0d1v22" // the kernel's names have 15 bytes
+	for port, want := range map[string]string{"nowhere0": unix.ENODEV.Error(), "lo": unix.EOPNOTSUPP.Error(), long: "too long"} {
+		if err := host.SetPort(port, unix.ETHTOOL_PHYS_ID, 1); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), port) {
+			t.Errorf("%s: %v", port, err)
+		}
+	}
+	if _, err := host.DriverOf("nowhere0"); !errors.Is(err, unix.ENODEV) {
+		t.Errorf("%v", err)
+	}
 }

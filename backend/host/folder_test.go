@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -76,5 +77,28 @@ func TestPathsLeadDownOnly(t *testing.T) {
 	}
 	if m.Content("/etc/other") != "other" {
 		t.Error("a file elsewhere was changed")
+	}
+}
+
+// TestAFolderThatIsNone: without the folder there are no files, and a file in its place is an error that names the path on the machine.
+func TestAFolderThatIsNone(t *testing.T) {
+	m := hosttest.New(t)
+	m.File("/etc/file", "x")
+	if names, err := m.Folder("/etc/none").Names(); len(names) != 0 || err != nil {
+		t.Errorf("without the folder: %q, %v", names, err)
+	}
+	if _, err := m.Folder("/etc/none").ReadFile("a"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without the folder: %v", err)
+	}
+	if err := m.Folder("/etc/none").Remove("a"); err != nil {
+		t.Errorf("without the folder: %v", err)
+	}
+	f := m.Folder("/etc/file")
+	_, listed := f.Names()
+	_, read := f.ReadFile("a")
+	for what, err := range map[string]error{"listed": listed, "read": read, "written": f.WriteFiles(host.File{Path: "a"}), "removed": f.Remove("a")} {
+		if err == nil || strings.Contains(err.Error(), m.Root()) {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }

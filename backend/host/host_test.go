@@ -108,8 +108,26 @@ func TestRunKeepsArgvAndTheLastLines(t *testing.T) {
 	if !ok || len(re.Output) != 20 || re.Output[19] != "line 30" {
 		t.Fatalf("err is %#v, want a RunError with the lines 11 to 30", err)
 	}
-	if _, err := m.Run(t.Context(), "no-such-command-here"); err == nil {
-		t.Error("a command that does not exist must fail")
+	if _, err := m.Run(t.Context(), "no-such-command-here"); !host.NotInstalled(err) {
+		t.Errorf("a command that the machine does not have: %v", err)
+	}
+	if _, err := m.Run(t.Context(), "false"); err == nil || host.NotInstalled(err) {
+		t.Errorf("a command that fails: %v", err)
+	}
+	if _, err := m.Run(t.Context()); err == nil {
+		t.Error("no command is one that fails")
+	}
+}
+
+// TestRunKeepsTheEnd: of a command that never stops talking the last bytes are kept, in what is returned and in the error.
+func TestRunKeepsTheEnd(t *testing.T) {
+	m := host.Open(host.Options{NoPower: true, Log: slog.New(slog.DiscardHandler)})
+	for lines, want := range map[string]string{"2": "line 1\nline 2\n", "100000": "99\nline 100000\n"} {
+		out, err := m.RunCommand(t.Context(), host.Command{Argv: []string{"awk", "-v", "n=" + lines, "BEGIN { for (i = 1; i <= n; i++) print \"line\", i; exit 3 }"}, Tail: 15})
+		failed, ok := errors.AsType[*host.RunError](err)
+		if out != want || !ok || failed.Output[len(failed.Output)-1] != "line "+lines {
+			t.Errorf("%s lines: %q, %v", lines, out, err)
+		}
 	}
 }
 

@@ -42,6 +42,12 @@ func TestAMovedFileIsToldAndHealed(t *testing.T) {
 	if !host.Inherits(m, "/program") {
 		t.Error("the replaced file has the old label")
 	}
+	if err := unix.Setxattr(file, "security.selinux", []byte("no label"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if !host.Inherits(m, "/program") {
+		t.Error("what is not a label differs from another")
+	}
 	label(file, "bin_t")
 	if !host.Inherits(m, "/program") {
 		t.Error("the folder's own type")

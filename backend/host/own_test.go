@@ -1,6 +1,8 @@
 package host_test
 
 import (
+	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,10 +47,56 @@ func TestOwnIsRefused(t *testing.T) {
 	if own, err := m.Own(); err != nil || len(own) != 0 {
 		t.Errorf("without a file: %v, %v", own, err)
 	}
+	folder := hosttest.New(t)
+	folder.File(host.OwnFile+"/in its place", "")
+	if own, err := folder.Own(); err == nil { // not "this node has none": nothing would keep its address
+		t.Errorf("a file that cannot be read is taken for %v", own)
+	}
 	for _, text := range []string{"", "TOUCHDOWN_ADDRESSES=\n", "KUBELET_NODE_IP=10.0.0.1\n", "TOUCHDOWN_ADDRESSES=\"$(reboot)\"\n"} {
 		m.File(host.OwnFile, text)
 		if own, err := m.Own(); err == nil {
 			t.Errorf("%q is taken for %v", text, own)
+		}
+	}
+}
+
+// TestInside: the networks that the bake wrote down are read back; what cannot be read of them leaves the cluster's defaults.
+func TestInside(t *testing.T) {
+	m := hosttest.New(t)
+	if got := host.Inside(m.Machine); len(got) != 0 {
+		t.Errorf("without a file: %v", got)
+	}
+	want := []netip.Prefix{netip.MustParsePrefix("169.254.0.0/17"), netip.MustParsePrefix("fd69::/112")}
+	m.File(host.OwnFile, string(host.DefaultOwn.File(want...)))
+	if got := host.Inside(m.Machine); !slices.Equal(got, want) {
+		t.Errorf("%v is read as %v", want, got)
+	}
+	if own, err := m.Own(); err != nil || !slices.Equal(own, host.DefaultOwn) {
+		t.Errorf("the addresses beside it: %v, %v", own, err)
+	}
+	for _, text := range []string{"", "TOUCHDOWN_INSIDE=\n", "TOUCHDOWN_INSIDE=\"169.254.0.1 $(reboot) 1.2.3.4/99\"\n"} {
+		m.File(host.OwnFile, text)
+		if got := host.Inside(m.Machine); len(got) != 0 {
+			t.Errorf("%q is taken for %v", text, got)
+		}
+	}
+}
+
+// TestOwnEntries: the node's own entries on br-ex have no network, and the same address with one is the site's.
+func TestOwnEntries(t *testing.T) {
+	own, err := host.NewOwn([]string{"10.1.2.3", "fd00::5"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if four, six := own.Prefixes(false), own.Prefixes(true); fmt.Sprint(four, six) != "[10.1.2.3/32] [fd00::5/128]" {
+		t.Errorf("%v, %v", four, six)
+	}
+	if own.String() != "10.1.2.3, fd00::5" {
+		t.Errorf("a person reads %q", own)
+	}
+	for entry, has := range map[string]bool{"10.1.2.3/32": true, "fd00::5/128": true, "10.1.2.3/24": false, "fd00::5/64": false, "10.1.2.4/32": false} {
+		if own.Has(netip.MustParsePrefix(entry)) != has {
+			t.Errorf("%s: %t", entry, !has)
 		}
 	}
 }

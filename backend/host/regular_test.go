@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"touchdown/backend/host"
+	"touchdown/backend/host/hosttest"
 	"touchdown/test/wait"
 )
 
@@ -91,6 +92,40 @@ func TestReadBeneathStaysThere(t *testing.T) {
 	for name, want := range map[string]string{"file": "y", "stay": "y", "out": "", "up/secret": "", "../secret": "", "/etc/passwd": ""} {
 		if data, _, err := host.ReadBeneath(in, name, 10); string(data) != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %q, %v", name, data, err)
+		}
+	}
+	if err := unix.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for folder, want := range map[string]error{"pipe": unix.ENOTDIR, "secret": unix.ENOTDIR, "none": fs.ErrNotExist} {
+		if _, _, err := host.ReadBeneath(filepath.Join(dir, folder), "file", 10); !errors.Is(err, want) {
+			t.Errorf("in %s: %v", folder, err)
+		}
+	}
+}
+
+// TestTheEndOfALog: of a log that never ends its last bytes are read; a pipe in its place keeps nobody waiting, and an error does not name
+// the root of a test.
+func TestTheEndOfALog(t *testing.T) {
+	m := hosttest.New(t)
+	m.File("/var/log/pods/one.log", "first\nsecond\nlast\n")
+	for limit, want := range map[int64]string{5: "last\n", 18: "first\nsecond\nlast\n", 1 << 20: "first\nsecond\nlast\n"} {
+		if tail, err := host.ReadTail(m.Machine, "/var/log/pods/one.log", limit); err != nil || string(tail) != want {
+			t.Errorf("the last %d bytes are %q, %v", limit, tail, err)
+		}
+	}
+	if err := os.Symlink("/var/log/pods/one.log", m.Path("/var/log/newest")); err != nil {
+		t.Fatal(err)
+	}
+	if tail, err := host.ReadTail(m.Machine, "/var/log/newest", 5); err != nil || string(tail) != "last\n" {
+		t.Errorf("along a link: %q, %v", tail, err)
+	}
+	if err := unix.Mkfifo(m.Path("/var/log/pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]error{"/var/log/pipe": host.ErrNotRegular, "/var/log": host.ErrNotRegular, "/var/log/none": fs.ErrNotExist} {
+		if _, err := host.ReadTail(m.Machine, path, 5); !errors.Is(err, want) || strings.Contains(err.Error(), m.Root()) {
+			t.Errorf("%s: %v", path, err)
 		}
 	}
 }

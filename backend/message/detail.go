@@ -63,15 +63,10 @@ func (d doing) Message() Text { return F("%s: %s", d.what, Detail(d.err)) }
 func (d doing) Unwrap() error { return d.err }
 
 // Lines are lines that no language changes: names, addresses, paths.
-func Lines(lines []string) []Text { return texts(lines, Data) }
-
-// Verbatims are technical details, a line each.
-func Verbatims(lines []string) []Text { return texts(lines, Verbatim) }
-
-func texts(lines []string, text func(string) Text) []Text {
+func Lines(lines []string) []Text {
 	all := make([]Text, len(lines))
 	for i, line := range lines {
-		all[i] = text(line)
+		all[i] = Data(line)
 	}
 	return all
 }

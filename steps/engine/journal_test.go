@@ -156,7 +156,7 @@ func TestMegabytesOfOutput(t *testing.T) {
 	}
 	f.w.run["light"] = func(_ context.Context, _ *backend.Node, report steps.Report) error {
 		report.Say(message.Data(flood))
-		report.Check(check.Check{ID: "flood", Title: message.T("Flood"), Status: check.Warn, Observed: message.Data(flood), Expected: message.Data(flood), Fix: message.Data(flood), Evidence: message.Verbatims(lines)})
+		report.Check(check.Check{ID: "flood", Title: message.T("Flood"), Status: check.Warn, Observed: message.Data(flood), Expected: message.Data(flood), Fix: message.Data(flood), Evidence: message.Lines(lines)})
 		return &host.RunError{Argv: []string{"flood", flood}, Output: lines, Err: io.ErrUnexpectedEOF}
 	}
 	f.start(t, f, token, false)

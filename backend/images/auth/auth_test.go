@@ -3,10 +3,12 @@ package auth
 import (
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
+	"touchdown/backend/host"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/problem"
 )
@@ -36,7 +38,7 @@ func TestLogins(t *testing.T) {
 	}
 	login, _ := l.For("quay.io/x")
 	asJSON, _ := json.Marshal(login)
-	for _, shown := range []string{fmt.Sprint(login), fmt.Sprintf("%+v %#v", login, login), string(asJSON), l.Mask("bad: " + b64("a:whole-registry") + " or only-team")} {
+	for _, shown := range []string{fmt.Sprint(login), fmt.Sprintf("%+v %#v", login, login), fmt.Sprint(l), fmt.Sprintf("%+v %#v %v", l, l, []any{l, &l}), string(asJSON), l.Mask("bad: " + b64("a:whole-registry") + " or only-team")} {
 		if strings.Contains(shown, "whole") || strings.Contains(shown, "only-team") || strings.Contains(shown, b64("a:whole-registry")) {
 			t.Errorf("credentials are shown: %s", shown)
 		}
@@ -45,11 +47,20 @@ func TestLogins(t *testing.T) {
 
 func TestDamagedFileIsNotQuoted(t *testing.T) {
 	m := hosttest.New(t)
-	for _, content := range []string{`{"auths":{"quay.io":{"auth":hunter2`, `["hunter2"]`, strings.Repeat(" ", limit) + `{"auths":{}}`} {
+	for _, content := range []string{`{"auths":{"quay.io":{"auth":hunter2`, `["hunter2"]`, `{"auths":{"quay.io":"hunter2"}}`, `{"auths":{"quay.io":{"auth":["hunter2"]}}}`, strings.Repeat(" ", limit) + `{"auths":{}}`} {
 		m.File(File, content)
 		_, err := Read(m.Machine)
 		if err == nil || problem.From(err).Code != "PUL-LGNS" || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%.20s...: %v", content, err)
 		}
+	}
+}
+
+// TestAFileThatCannotBeRead is told: credentials that are there and were not read are not "none".
+func TestAFileThatCannotBeRead(t *testing.T) {
+	m := hosttest.New(t)
+	m.File(File+"/in the file's place", "")
+	if l, err := Read(m.Machine); !errors.Is(err, host.ErrNotRegular) || len(l.by) > 0 {
+		t.Errorf("%d credentials, %v", len(l.by), err)
 	}
 }

@@ -1,0 +1,33 @@
+package tui
+
+import (
+	"touchdown/steps/session"
+)
+
+// trouble tells of a failure, and lists the ways on.
+func (p *prompts) trouble() error {
+	step, _ := p.current()
+	v, title, lost := failure(p.snap), t("problem.title", step.Title), lostRecords(p.snap)
+	if lost {
+		title = t("lost.title")
+	}
+	p.write(title, show(v.Summary), t("problem.fix", v.Fix), t("problem.code", v.Code), show(v.Detail))
+	p.write(v.Output...)
+	if p.snap.Locked {
+		return p.unlock()
+	}
+	does := func(name string, verb session.Verb) wayOn {
+		return shows(name, func() { p.act(session.Action{Verb: verb}) })
+	}
+	undo := p.sure("undo", t("undo.title"), t("undo.text"), session.Action{Verb: session.Undo})
+	rest := []wayOn{undo, shows("bundle", func() { p.write(p.bundled()...) }), shows("log", func() { plainRecords(p, false) })}
+	ways := []wayOn{p.sure("continue", t("lost.title"), t("lost.text"), session.Action{Verb: session.Retry}), does("edit", session.Edit)}
+	if !lost {
+		skip := p.sure("skip", t("skip.title", step.Title), t("skip.text"), session.Action{Verb: session.Skip, Step: step.ID})
+		ways = []wayOn{does("retry", session.Retry), does("edit", session.Edit), skip}
+	}
+	if ways = append(ways, rest...); len(p.waivable()) > 0 {
+		ways = append(ways, wayOn{"waive", p.waive})
+	}
+	return p.choose(append(ways, forSupport(p)...))
+}

@@ -1,0 +1,64 @@
+package tui
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"touchdown/steps/session"
+	"touchdown/steps/view"
+)
+
+// review tells what would change, and asks for the word that starts it.
+func (p *prompts) review() error {
+	r := review{base: base{p.desk}}
+	p.blind = true
+	recorded := r.text(minWidth)
+	p.blind = false
+	p.as(recorded, r.text(minWidth))
+	if !r.ready() {
+		p.write(t("review.blocked"))
+	}
+	if len(p.waivable()) > 0 {
+		p.write(t("plain.waive", t("plain.waiveWord")))
+	}
+	p.write(t("plain.look", t("plain.lookWord")))
+	isWord := func(text string) bool {
+		return slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, text) })
+	}
+	numbers := map[string]view.Stage{}
+	n := 0
+	for _, stage := range p.closed() {
+		for n++; isWord(strconv.Itoa(n)); n++ { // a node or a cluster may be called 1: that starts
+		}
+		numbers[strconv.Itoa(n)] = stage
+		p.write(t("plain.advanced", n, stage.Title, given(stage)))
+	}
+	text, err := p.decide(t("plain.start", p.word(), t("plain.backWord")))
+	if err != nil {
+		return err
+	}
+	switch text {
+	case t("plain.waiveWord"):
+		return p.waive()
+	case t("plain.lookWord"):
+		p.write(t("checks.again"))
+		for _, verb := range []session.Verb{session.Edit, session.Inspect, session.Review} {
+			p.act(session.Action{Verb: verb})
+		}
+		tellFound(p)
+		return nil
+	}
+	stage, opens := numbers[text]
+	switch {
+	case isBack(text):
+		p.write(p.do(p.edit()))
+	case opens:
+		if p.act(session.Action{Verb: session.Edit}); p.state() == view.Collecting {
+			p.goTo(stage.ID)
+		}
+	case isWord(text) && r.ready():
+		p.act(session.Action{Verb: session.Start, Fingerprint: p.snap.Review.Fingerprint})
+	}
+	return nil
+}
