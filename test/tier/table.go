@@ -31,6 +31,7 @@ var table = []Row{
 
 	// Whole nodes, the rest.
 	{Package: "test/e2e", Run: "TestSitesWithNothing", Tier: All, Seconds: 420, Boots: true, Proves: "a node lands at sites without name server, time server and gateway, in all eight combinations, and starts again there; clients find it by the report's hosts lines"},
+	{Package: "test/e2e", Run: "TestAWipedNode", Tier: All, Seconds: 300, Boots: true, Proves: "a landed and a sealed node are wiped, with a power cut in the middle that the next boot ends; what stays is a cluster that starts again"},
 	{Package: "test/e2e", Tier: All, Seconds: 900, Boots: true, Proves: "fault matrices of a landing: API, network, crashes, renames, wrong settings"},
 	{Package: "test/e2e/line", Run: "TestAReturnedNode", Tier: All, Seconds: 190, Boots: true, Proves: "a node lands, comes back after its hand-over, is sealed again by the list and lands under another name"},
 	{Package: "test/e2e/line", Tier: All, Seconds: 500, Boots: true, Proves: "the image store kept, pruned, moved with a registry, damaged and repaired; default catalog sources fail a rehearsal"},
