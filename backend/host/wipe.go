@@ -13,7 +13,12 @@ import (
 func Wipe(path string) error {
 	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() {
 		if f, err := os.OpenFile(path, os.O_WRONLY, 0); err == nil {
-			_, _ = f.Write(make([]byte, info.Size()))
+			zeros := make([]byte, 1<<20) // a backup of the cluster has gigabytes
+			for left := info.Size(); left > 0; left -= int64(len(zeros)) {
+				if _, err := f.Write(zeros[:min(left, int64(len(zeros)))]); err != nil {
+					break
+				}
+			}
 			_ = f.Sync()
 			_ = f.Close()
 		}

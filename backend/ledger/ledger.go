@@ -32,6 +32,7 @@ type Entry struct {
 	ReportKey string            `json:"reportKey,omitempty"`      // public half of the key that signs its reports: the line of a PEM file
 	Shared    string            `json:"sharedIdentity,omitempty"` // why it may share them with another node
 	Returned  time.Time         `json:"returned,omitzero"`        // when it came back to the factory; zero: the line tells that it was sealed
+	Wiped     time.Time         `json:"wiped,omitzero"`           // when it was wiped, by its own signed statement; zero: it was not, since this line
 	MediaKey  string            `json:"mediaKey,omitempty"`       // public half of its own key, for which site media are sealed
 	Before    string            `json:"before,omitempty"`         // SHA-256 of all lines before it; lines of earlier releases have none
 }
@@ -135,7 +136,7 @@ type found struct {
 func (is *found) compare(e Entry) visit {
 	return func(_ string, _ []byte, o Entry) error {
 		if e.unit(o) {
-			is.entered, is.last = same(e, o) && o.Returned.IsZero(), &o
+			is.entered, is.last = same(e, o) && o.Returned.IsZero() && o.Wiped.IsZero(), &o
 		} else if what := e.shares(o); len(what) > 0 {
 			is.clashes = append(is.clashes, Clash{o, what})
 		}

@@ -20,7 +20,7 @@ func Return(path string, m *host.Machine, now time.Time) (known bool, err error)
 			return nil, nil
 		}
 		back := *is.last
-		back.Returned = now.UTC().Truncate(time.Second)
+		back.Returned, back.Wiped = now.UTC().Truncate(time.Second), time.Time{}
 		return &back, nil
 	})
 	return known, err

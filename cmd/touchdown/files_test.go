@@ -24,7 +24,7 @@ var givenFiles = []string{
 	"inventory --replay FILE", "iso embed FILE --in-place --karg-append a", "iso embed GOOD --in-place --ignition FILE",
 	"iso embed GOOD --in-place --network-keyfile FILE", "iso embed GOOD --in-place --install-ignition FILE --install-disk only",
 	"iso embed GOOD --in-place --install-ignition GOOD --install-disk only --site FILE --site-serial SN1",
-	"iso embed GOOD --in-place --install-ignition GOOD --install-disk only --site GOOD --site-serial SN1 --site-passphrase-file FILE", "iso show FILE", "ledger verify FILE",
+	"iso embed GOOD --in-place --install-ignition GOOD --install-disk only --site GOOD --site-serial SN1 --site-passphrase-file FILE", "iso show FILE", "ledger verify FILE", "ledger wiped FILE GOOD", "ledger wiped GOOD FILE",
 	"media revoke 0123456789abcdef --list FILE", "media show FILE", "media show GOOD --trust FILE", "media show GOOD --used FILE",
 	"media show GOOD --trust PUB --revoked FILE", "media show GOOD --secret-file FILE", "check cluster --kubeconfig FILE",
 	"media write -f FILE --any-serial --key KEY OUT", "media write -f GOOD --any-serial --key FILE OUT",
@@ -35,7 +35,7 @@ var givenFiles = []string{
 }
 
 // notRead are the flags with a text that names no file which is read.
-var notRead = strings.Fields("since output socket state out snapshot serial returned from node format recipient new-passphrase by waive reason address list-file stick from-stick sha256 serve " +
+var notRead = strings.Fields("statement since output socket state out snapshot serial returned from node format recipient new-passphrase by waive reason address list-file stick from-stick sha256 serve " +
 	"shared-identity burn-in karg-append karg-delete karg-replace " +
 	"install-disk install-overwrite install-karg-append install-karg-delete install-program install-program-hash site-serial console color language template")
 

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +14,7 @@ import (
 )
 
 func ledgerCommand(f *format) *cobra.Command {
-	return group(&cobra.Command{Use: "ledger", Short: "The factory's ledger of sealed nodes"}, ledgerVerify(f))
+	return group(&cobra.Command{Use: "ledger", Short: "The factory's ledger of sealed nodes"}, ledgerVerify(f), ledgerWiped())
 }
 
 func ledgerVerify(f *format) *cobra.Command {
@@ -52,4 +54,31 @@ func chainText(c ledger.Chain, since bool) string {
 		text += fmt.Sprintf("%-12sbegins with the %d lines that had the digest of --since\n", "", c.Since)
 	}
 	return text
+}
+
+func ledgerWiped() *cobra.Command {
+	return &cobra.Command{
+		Use: "wiped LEDGER STATEMENT", Short: "Add the line of a wiped node to the ledger", Args: cobra.ExactArgs(2),
+		Long: `Wiped takes the statement that touchdown wipe NODE --statement FILE wrote, checks it with the key that the ledger has of that
+machine, and adds a line: the machine's last one, with the time of the wipe. When the machine is sealed again it gets another line.
+
+The statement says that the node was told to wipe itself and finished. That nothing is left on its disk nobody can sign, and its
+cluster is not erased: a machine with the same identity is a copy as before.`,
+		Example: "  touchdown ledger wiped /run/media/line/ledger.jsonl sno-042.wiped.json",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			signed, err := readGiven(cmd, args[1], ledger.MaxStatement)
+			if err != nil {
+				return err
+			}
+			w, added, err := ledger.EnterWiped(args[0], signed)
+			if err != nil {
+				return err
+			}
+			text := "has it already: "
+			if added {
+				text = "has a line more: "
+			}
+			return printText(cmd, args[0]+" "+text+cmp.Or(w.Serial, strings.Join(w.MACs, ", "))+" was wiped on "+w.At.Format(time.DateOnly)+"\n")
+		},
+	}
 }

@@ -172,6 +172,7 @@ func talks(dir string) (lines map[string][]string, silent map[string]string) {
 		"media revoke":       {"media", "revoke", planted, "--list", filepath.Join(dir, "revoked")},
 		"report countersign": {"report", "countersign", hostileReport(dir) + ".signed", "--key", filepath.Join(dir, planted+".key"), "--out", filepath.Join(dir, planted+".out")},
 		"ledger verify":      {"ledger", "verify", filepath.Join(dir, planted)}, "ledger verify json": {"ledger", "verify", filepath.Join(dir, planted), "-o", "json"},
+		"ledger wiped":         {"ledger", "wiped", filepath.Join(dir, planted), filepath.Join(dir, planted)},
 		"certificates replace": {"certificates", "replace", "--api-cert", filepath.Join(dir, planted), "--api-key", filepath.Join(dir, planted)},
 		"wipe":                 {"wipe", planted},
 		"credentials":          {"credentials"}, "credentials file": {"credentials", "--out", filepath.Join(dir, "kubeconfig")},

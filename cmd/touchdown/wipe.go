@@ -22,6 +22,7 @@ import (
 type wiping struct {
 	*connection
 	dry, giveUp bool
+	statement   string // file for what the node signs about its wipe
 }
 
 func wipeCommand(c *connection) *cobra.Command {
@@ -36,11 +37,15 @@ nothing can be undone afterwards. NODE is the host name or the serial number of 
 It refuses while work is under way. A landing that failed, or whose hand-over was not accepted, could be undone (touchdown undo); --give-up
 wipes all the same. After a power cut the engine finishes the wipe before it does anything else.
 
+With --statement FILE, outside of this node's disk, the node signs that it is wiped, with the key of its reports, which goes with the
+rest. FILE has its name when all is wiped; after a power cut run the same command again. touchdown ledger wiped takes it.
+
 ` + notWiped,
 		Example: "  touchdown wipe --dry-run sno-042\n  touchdown wipe sno-042",
 		RunE:    func(cmd *cobra.Command, args []string) error { return w.run(cmd, args[0]) },
 	}
 	cmd.Flags().BoolVar(&w.dry, "dry-run", false, "only list what would be wiped")
+	cmd.Flags().StringVar(&w.statement, "statement", "", "write what the node signs about its wipe into this file, which must not exist; for touchdown ledger wiped")
 	cmd.Flags().BoolVar(&w.giveUp, "give-up", false, "wipe although a landing could still be undone, or no engine answers")
 	return cmd
 }
@@ -67,7 +72,20 @@ func (w *wiping) run(cmd *cobra.Command, typed string) error {
 	if err := w.mayStop(cmd, machine); err != nil {
 		return err
 	}
-	if err := w.withoutEngine(cmd.Context(), machine, func() error { return engine.WipeAll(w.engine.state, w.giveUp) }); err != nil {
+	state, err := w.state(machine)
+	if err != nil {
+		return err
+	}
+	err = w.withoutEngine(cmd.Context(), machine, func() error {
+		if err := engine.WipeAll(w.engine.state, w.giveUp); err != nil {
+			return err
+		}
+		return state.isTrue()
+	})
+	if err != nil {
+		if !engine.WipeBegun(w.engine.state) {
+			state.drop()
+		}
 		return err
 	}
 	fmt.Fprintf(printed(cmd), "Touchdown keeps nothing of this node and its sites in %s any more.\n\n%s\n", w.engine.state, notWiped)

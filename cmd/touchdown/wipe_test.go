@@ -7,7 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"touchdown/backend/envelope"
+	"touchdown/backend/host"
 	"touchdown/backend/layout"
+	"touchdown/backend/ledger"
 	"touchdown/steps/engine"
 	"touchdown/steps/view"
 	"touchdown/steps/wire"
@@ -79,13 +82,15 @@ func TestWipe(t *testing.T) {
 	}
 }
 
+// changed is a journal with a step that changed something.
+func changed(journal string) string {
+	lines := strings.SplitAfterN(strings.NewReplacer(`"seq":2`, `"seq":4`, `"seq":1`, `"seq":2`).Replace(journal), "\n", 3)
+	return lines[0] + lines[1] + `{"seq":3,"time":"2026-01-01T00:00:00Z","kind":"started","step":"a"}` + "\n" + lines[2]
+}
+
 // TestWipeRefusesWhatCouldBeUndone, until it is given up: a landing that failed, and one whose hand-over nobody accepted, behind a step that
 // changed something.
 func TestWipeRefusesWhatCouldBeUndone(t *testing.T) {
-	changed := func(journal string) string {
-		lines := strings.SplitAfterN(strings.NewReplacer(`"seq":2`, `"seq":4`, `"seq":1`, `"seq":2`).Replace(journal), "\n", 3)
-		return lines[0] + lines[1] + `{"seq":3,"time":"2026-01-01T00:00:00Z","kind":"started","step":"a"}` + "\n" + lines[2]
-	}
 	for _, journal := range []string{changed(atWork), changed(landedThere)} {
 		r := toWipe(t, journal)
 		all := r.secrets()
@@ -137,5 +142,79 @@ func TestAnEngineFinishesAWipe(t *testing.T) {
 	defer out.Close()
 	if left, err := os.ReadDir(r.state()); err != nil || r.secrets() != 0 || len(left) != 1 || left[0].Name() != "engine.log" {
 		t.Errorf("%v, %d secrets, left %v", err, r.secrets(), left)
+	}
+}
+
+// signs gives the node a key for its reports, and a ledger that has it.
+func (r *cameFrom) signs(file string) {
+	r.t.Helper()
+	key, err := envelope.NewSigningKey()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	private, _, err := key.Files()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.write(layout.ReportKey, string(private))
+	if _, err := ledger.Prepare(file); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := ledger.Enter(file, ledger.Entry{Serial: "SN1", ClusterID: "c", ReportKey: key.Public().String()}); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// TestAWipeIsStated: the file has its name when all is wiped, also where a power cut came in between, and the ledger takes it. A wipe that is
+// refused states nothing, and neither does a node without a key.
+func TestAWipeIsStated(t *testing.T) {
+	in := filepath.Join(t.TempDir(), "in")
+	book, said := in+"ledger.jsonl", in+"said.json"
+	r := toWipe(t, handedOver)
+	if code, out := r.wipe("sno-1", "--statement", said); code != exitFailed || !strings.Contains(out, "WPE-SGN") || r.secrets() == 0 {
+		t.Errorf("without a key: %d: %s", code, out)
+	}
+	r.signs(book)
+	for file, want := range map[string]string{book: "is there already", filepath.Join(r.state(), "said"): "in the folder that is wiped", in + "none/said": "no such"} {
+		if code, out := r.wipe("sno-1", "--statement", file); code != exitUsage || !strings.Contains(out, want) || r.secrets() == 0 {
+			t.Errorf("%s: %d: %s", file, code, out)
+		}
+	}
+	if code, out := r.wipe("sno-1", "--statement", said); code != exitOK || r.secrets() != 0 {
+		t.Fatalf("%d: %s", code, out)
+	}
+	for _, want := range []string{"has a line more: SN1 was wiped on ", "has it already"} {
+		if code, out, complaints := ran(t, "ledger", "wiped", book, said); code != exitOK || !strings.Contains(out, want) {
+			t.Errorf("%d: %s%s", code, out, complaints)
+		}
+	}
+
+	r, book, said = toWipe(t, handedOver), in+"ledger2.jsonl", in+"said2.json"
+	r.signs(book)
+	state, err := (&wiping{connection: &connection{target: target{engine: engineFlags{state: r.state()}}}, statement: said}).state(host.Open(host.Options{Root: r.root}))
+	if err != nil || state == nil {
+		t.Fatal(err)
+	}
+	r.write(layout.State+"/wipe-under-way", "")
+	if err := engine.WipeAll(r.state(), true); err != nil { // what the engine does behind a power cut
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(said); err == nil {
+		t.Error("it is stated, and the command has not come to its end")
+	}
+	if code, out := r.wipe("sno-1", "--statement", said); code != exitOK {
+		t.Errorf("again behind a power cut: %d: %s", code, out)
+	}
+	if code, out, complaints := ran(t, "ledger", "wiped", book, said); code != exitOK {
+		t.Errorf("%d: %s%s", code, out, complaints)
+	}
+
+	r = toWipe(t, changed(landedThere))
+	r.signs(in + "ledger3.jsonl")
+	if code, out := r.wipe("sno-1", "--statement", in+"said3.json"); code == exitOK {
+		t.Errorf("work was given up: %s", out)
+	}
+	if left, _ := filepath.Glob(in + "said3*"); len(left) > 0 {
+		t.Errorf("a refused wipe left %q", left)
 	}
 }

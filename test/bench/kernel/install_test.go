@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -106,9 +107,20 @@ func partitions(image []byte, places map[string][2]int, names ...string) {
 	copy(image[510:], "\x55\xaa")
 }
 
-// liveSystem fills a synthetic live image with the program's own command, and makes a guest that boots with what is in it.
-func liveSystem(t *testing.T) (guest *Guest, disk string) {
+// installing is a guest that boots with what is in a filled live image.
+type installing struct {
+	*testing.T
+	ctx   context.Context //nolint:containedctx // of one test
+	guest *Guest
+	disk  string // that it installs
+}
+
+// liveSystem fills a synthetic live image with the program's own command, and makes a guest that boots with what is in it. The flags are
+// added to those of the command, which runs in the folder of the image.
+func liveSystem(t *testing.T, files map[string]string, flags ...string) *installing {
 	t.Helper()
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 45*time.Minute, errors.New("longer than 45 minutes"))
+	t.Cleanup(cancel)
 	root, err := bench.Root()
 	if err != nil {
 		t.Fatal(err)
@@ -119,14 +131,15 @@ func liveSystem(t *testing.T) (guest *Guest, disk string) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	in := func(name string) string { return filepath.Join(dir, name) }
-	disk = in("disk")
 	target := `{"ignition":{"version":"3.2.0"},"storage":{"files":[{"path":"/etc/a","contents":{"source":"data:,` + targetSecret + `"}}]}}`
-	for name, data := range map[string][]byte{"live.iso": liveiso.Make(liveiso.Y2023, true), "target.ign": []byte(target), "disk": nil} {
-		if err := os.WriteFile(in(name), data, 0o600); err != nil {
+	all := map[string]string{"live.iso": string(liveiso.Make(liveiso.Y2023, true)), "target.ign": target, "disk": ""}
+	maps.Copy(all, files)
+	for name, data := range all {
+		if err := os.WriteFile(in(name), []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Truncate(disk, installDisk); err != nil {
+	if err := os.Truncate(in("disk"), installDisk); err != nil {
 		t.Fatal(err)
 	}
 	program := filepath.Join(root, ".cache", "bin", "touchdown")
@@ -136,103 +149,117 @@ func liveSystem(t *testing.T) (guest *Guest, disk string) {
 	if _, err := exec.LookPath("mkfs.ext4"); err != nil {
 		node.Require(t, fmt.Errorf("%w: %w", node.ErrUnable, err))
 	}
-	if err := run(program, "iso", "embed", in("live.iso"), "--out", in("filled.iso"), "--install-ignition", in("target.ign"), "--install-disk", "only", "--install-least-gb", "5"); err != nil {
-		t.Fatal(err)
+	embed := exec.CommandContext(ctx, program, append([]string{"iso", "embed", "live.iso", "--out", "filled.iso", "--install-ignition", "target.ign", "--install-disk", "only", "--install-least-gb", "5"}, flags...)...)
+	embed.Dir = dir
+	if out, err := embed.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
-	return New(t, Options{Live: &Live{Image: in("filled.iso"), Disk: disk, Serial: "TARGET0001", Installer: []byte(standIn), Writes: installedImage(t)}}), disk
+	guest := New(t, Options{Live: &Live{Image: in("filled.iso"), Disk: in("disk"), Serial: "TARGET0001", Installer: []byte(standIn), Writes: installedImage(t)}})
+	return &installing{t, ctx, guest, in("disk")}
+}
+
+func (i *installing) boot() {
+	i.Helper()
+	if err := i.guest.Boot(i.ctx); err != nil {
+		i.Fatal(err)
+	}
+}
+
+func (i *installing) cut() {
+	i.Helper()
+	if err := i.guest.Cut(); err != nil {
+		i.Fatal(err)
+	}
+}
+
+// shown is what the console has shown in all boots.
+func (i *installing) shown() string {
+	text, _ := os.ReadFile(filepath.Join(i.guest.dir, "console.log"))
+	return string(text)
+}
+
+func (i *installing) shows(text string) {
+	i.Helper()
+	ctx, cancel := context.WithTimeout(i.ctx, wait.Timeout(time.Minute))
+	defer cancel()
+	if err := wait.For(ctx, fmt.Sprintf("%q on the console", text), func() bool { return strings.Contains(i.shown(), text) }); err != nil {
+		i.Fatal(err)
+	}
+}
+
+func (i *installing) must(script string) string {
+	i.Helper()
+	out, err := i.guest.Shell(i.ctx, script)
+	if err != nil {
+		i.Fatal(err)
+	}
+	return strings.TrimSpace(out)
+}
+
+func (i *installing) await(script string) {
+	i.Helper()
+	if err := i.guest.Wait(i.ctx, script); err != nil {
+		i.Fatal(err)
+	}
+}
+
+// ended waits for the end of the installer: it stays failed, without a restart and without emergency mode.
+func (i *installing) ended() {
+	i.Helper()
+	i.await("systemctl is-failed --quiet touchdown-install && ! systemctl is-active --quiet emergency.target")
+}
+
+// sector is where the mark of a begun installation is on the disk.
+func (i *installing) sector() string {
+	i.Helper()
+	b := make([]byte, 512)
+	f, err := os.Open(i.disk)
+	if err == nil {
+		_, err = f.ReadAt(b, installDisk-mib)
+		_ = f.Close()
+	}
+	if err != nil {
+		i.Fatal(err)
+	}
+	return strings.TrimRight(string(b), "\x00")
 }
 
 // TestALiveImageInstalls boots a filled live image on a real kernel with real disks. The program's own check finds the machine too small
 // and stops it; without the program it writes the disk, the power fails behind the image, the next boot begins again by the mark near
 // the end of the disk, and reboots. The medium is still in the machine then, and refuses. coreos-installer is a stand-in.
 func TestALiveImageInstalls(t *testing.T) {
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 45*time.Minute, errors.New("longer than 45 minutes"))
-	defer cancel()
-	guest, disk := liveSystem(t)
-	shown := func() string {
-		text, _ := os.ReadFile(filepath.Join(guest.dir, "console.log"))
-		return string(text)
-	}
-	shows := func(text string) {
-		t.Helper()
-		ctx, cancel := context.WithTimeout(ctx, wait.Timeout(time.Minute))
-		defer cancel()
-		if err := wait.For(ctx, fmt.Sprintf("%q on the console", text), func() bool { return strings.Contains(shown(), text) }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	must := func(script string) string {
-		t.Helper()
-		out, err := guest.Shell(ctx, script)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.TrimSpace(out)
-	}
-	sector := func() string {
-		t.Helper()
-		b := make([]byte, 512)
-		f, err := os.Open(disk)
-		if err == nil {
-			_, err = f.ReadAt(b, installDisk-mib)
-			_ = f.Close()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.TrimRight(string(b), "\x00")
-	}
-	boot := func() {
-		t.Helper()
-		if err := guest.Boot(ctx); err != nil {
-			t.Fatal(err)
-		}
-	}
-
-	ended := func() { // and it stays so: no restart, no emergency mode
-		t.Helper()
-		if err := guest.Wait(ctx, "systemctl is-failed --quiet touchdown-install && ! systemctl is-active --quiet emergency.target"); err != nil {
-			t.Fatal(err)
-		}
-	}
-
-	boot()
-	shows("INSTALLATION STOPPED (NST-HARD)")
-	shows("serial number TARGET0001")
-	ended()
-	if got := must(`jq -r '"\(.inventory.memory.physical_bytes > 0) \([.disks[].serial] | index("TARGET0001") != null)"' /run/touchdown-install/inventory.json; stat -c %a /run/touchdown-install/inventory.json /etc/touchdown/target.ign`); got != "true true\n600\n600" {
+	i := liveSystem(t, nil)
+	i.boot()
+	i.shows("INSTALLATION STOPPED (NST-HARD)")
+	i.shows("serial number TARGET0001")
+	i.ended()
+	if got := i.must(`jq -r '"\(.inventory.memory.physical_bytes > 0) \([.disks[].serial] | index("TARGET0001") != null)"' /run/touchdown-install/inventory.json; stat -c %a /run/touchdown-install/inventory.json /etc/touchdown/target.ign`); got != "true true\n600\n600" {
 		t.Errorf("the inventory has, and its files are: %s", got)
 	}
-	if sector() != "" {
+	if i.sector() != "" {
 		t.Error("the disk was written all the same")
 	}
-	must("rm /usr/local/bin/touchdown && sync && systemctl restart --no-block touchdown-install")
-	shows("Writing the disk")
-	if err := guest.Wait(ctx, "test -e /var/bench-waited"); err != nil {
-		t.Fatal(err)
-	}
-	if err := guest.Cut(); err != nil {
-		t.Fatal(err)
-	}
-	if got := sector(); !strings.HasPrefix(got, "touchdown-install begun ") {
+	i.must("rm /usr/local/bin/touchdown && sync && systemctl restart --no-block touchdown-install")
+	i.shows("Writing the disk")
+	i.await("test -e /var/bench-waited")
+	i.cut()
+	if got := i.sector(); !strings.HasPrefix(got, "touchdown-install begun ") {
 		t.Errorf("the sector of the mark is %q", got)
 	}
 
-	boot()
-	shows("It starts again")
-	shows("is installed. The machine reboots now")
-	shows("INSTALLATION STOPPED (NST-DNE)") // after its own reboot
-	ended()
-	if got := must("mkdir /run/look && mount -o ro,noload /dev/disk/by-label/boot /run/look && cd /run/look && ls && stat -c %a ignition ignition/config.ign && cat ignition/config.ign"); !strings.Contains(got, "touchdown-installed") || !strings.Contains(got, "\n700\n600\n") || !strings.Contains(got, targetSecret) {
+	i.boot()
+	i.shows("It starts again")
+	i.shows("is installed. The machine reboots now")
+	i.shows("INSTALLATION STOPPED (NST-DNE)") // after its own reboot
+	i.ended()
+	if got := i.must("mkdir /run/look && mount -o ro,noload /dev/disk/by-label/boot /run/look && cd /run/look && ls && stat -c %a ignition ignition/config.ign && cat ignition/config.ign"); !strings.Contains(got, "touchdown-installed") || !strings.Contains(got, "\n700\n600\n") || !strings.Contains(got, targetSecret) {
 		t.Errorf("the boot partition has:\n%s", got)
 	}
-	if err := guest.Cut(); err != nil {
-		t.Fatal(err)
-	}
-	if got := sector(); got != "" {
+	i.cut()
+	if got := i.sector(); got != "" {
 		t.Errorf("the sector of the mark is %q", got)
 	}
-	if strings.Contains(shown(), targetSecret) {
+	if strings.Contains(i.shown(), targetSecret) {
 		t.Error("the console shows the target's Ignition config")
 	}
 }

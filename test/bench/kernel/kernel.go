@@ -38,6 +38,7 @@ type Guest struct {
 	agent  string // program that takes orders in the guest
 	trunks [Ports]*trunk
 	live   *Live
+	serial string // of the machine, as its firmware tells it; "": it tells none
 
 	mu   sync.Mutex
 	qemu *exec.Cmd // nil: off

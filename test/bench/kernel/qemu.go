@@ -110,6 +110,9 @@ func (g *Guest) arguments() []string {
 		"-drive", "file=" + in("layer") + ",if=none,id=layer,format=raw,readonly=on", "-device", "virtio-blk-pci,drive=layer", // vdb
 	}
 	list = append(list, g.live.drives()...)
+	if g.serial != "" {
+		list = append(list, "-smbios", "type=1,serial="+g.serial)
+	}
 	list = append(list,
 		"-device", "virtio-rng-pci",
 		"-chardev", "file,id=console,append=on,path="+in("console.log"), "-serial", "chardev:console",

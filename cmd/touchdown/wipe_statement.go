@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"touchdown/backend/envelope"
+	"touchdown/backend/host"
+	"touchdown/backend/layout"
+	"touchdown/backend/ledger"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
+)
+
+// statement is the file in which a node says that it is wiped. Until that is true it has another name, so that a power cut leaves no
+// statement of what was not done; the same command goes on with it, when the key that signed it may be gone.
+type statement struct{ file string }
+
+func (s statement) early() string { return s.file + ".part" }
+
+// state signs what the node says about its wipe; there is nothing to do where none is asked for.
+func (w *wiping) state(machine *host.Machine) (*statement, error) {
+	if w.statement == "" {
+		return nil, nil
+	}
+	file, err := filepath.Abs(w.statement)
+	if err != nil {
+		return nil, usage(err)
+	}
+	if kept, err := filepath.Abs(w.engine.state); err == nil && strings.HasPrefix(file, kept+"/") {
+		return nil, usage(fmt.Errorf("--statement %s is in the folder that is wiped", w.statement))
+	}
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return nil, usage(fmt.Errorf("--statement %s is there already; name another file", w.statement))
+	}
+	s := &statement{file}
+	text, err := os.ReadFile(machine.Path(layout.ReportKey))
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, s.goesOn(machine)
+	}
+	var key envelope.SigningKey
+	if err == nil {
+		key, err = envelope.ParseSigningKey(text)
+	}
+	if err != nil {
+		return nil, unsigned(err)
+	}
+	says, err := ledger.WipedNow(machine, version, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	signed, err := says.Sign(key)
+	if err != nil {
+		return nil, err
+	}
+	if err := host.WriteFileAtomic(s.early(), signed, 0o600); err != nil {
+		return nil, usage(fmt.Errorf("--statement: %w", err))
+	}
+	return s, nil
+}
+
+// goesOn takes the statement of a wipe of this machine that was cut off.
+func (s *statement) goesOn(machine *host.Machine) error {
+	signed, err := os.ReadFile(s.early())
+	if err != nil {
+		return unsigned(err)
+	}
+	if says, err := ledger.ReadWiped(signed); err != nil || !says.Of(machine) {
+		return unsigned(err)
+	}
+	return nil
+}
+
+// isTrue gives the statement its name.
+func (s *statement) isTrue() error {
+	if s == nil {
+		return nil
+	}
+	if err := os.Rename(s.early(), s.file); err != nil {
+		return fmt.Errorf("all is wiped, but the statement has the name %s yet: %w", s.early(), err)
+	}
+	return host.SyncDir(filepath.Dir(s.file))
+}
+
+// drop takes away the statement of a wipe that was refused.
+func (s *statement) drop() {
+	if s != nil {
+		_ = os.Remove(s.early())
+	}
+}
+
+// unsigned is the problem of a node that has no key to sign with.
+func unsigned(err error) error {
+	return &problem.Problem{
+		Code: "WPE-SGN", Summary: message.T("This node cannot sign that it is wiped: the key of its reports is missing or damaged. Nothing was wiped."),
+		Fix: message.T("Wipe it without --statement: touchdown wipe NODE. Where an earlier run with the same FILE was cut off, keep its FILE.part and name the same FILE."), Err: err,
+	}
+}
