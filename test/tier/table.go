@@ -21,6 +21,7 @@ var table = []Row{
 	{Package: "backend/factory", Tier: Test, Seconds: 99, Boots: true, Proves: "what the bake makes, against a real API; the units and logins of a booted machine"},
 	{Package: "steps", Run: "TestALandingKeepsWhatTheOwnerServes", Tier: All, Seconds: 25, Proves: "a cluster with certificates and a console host of its owner's lands with them, and is undone"},
 	{Package: "steps", Tier: Test, Seconds: 120, Proves: "the steps on a real API: move, undo, node configuration, health, hand-over; a real kubelet released"},
+	{Package: "steps", Run: "TestANodeComesBackFromLongStorage", Tier: All, Seconds: 90, Boots: true, Proves: "a node whose certificates and signers have all expired says what it waits for, and is ready once the cluster's recovery has renewed them"},
 	{Package: "cmd/touchdown", Run: "TestARoughDay", Tier: All, Seconds: 80, Proves: "one job through every fault of the API in turn"},
 	{Package: "cmd/touchdown", Run: "TestReplacedCertificatesAfterACut", Tier: All, Seconds: 90, Proves: "certificates replace, cut off behind events of its journal, is ended by the next engine or by the command; the API shows the site's own throughout"},
 	{Package: "cmd/touchdown", Tier: Test, Seconds: 112, Proves: "engine and commands with a real API: faults, a life, long storage, nothing before the review"},
