@@ -37,6 +37,7 @@ var table = []Row{
 	{Package: "test/e2e/line", Tier: All, Seconds: 500, Boots: true, Proves: "the image store kept, pruned, moved with a registry, damaged and repaired; default catalog sources fail a rehearsal"},
 	{Package: "test/e2e/images", Tier: All, Seconds: 120, Boots: true, Proves: "pulls share layers; moves on a stocked node"},
 	{Package: "test/e2e/seeded", Tier: All, Seconds: 150, Boots: true, Proves: "power cuts and bad input while the image store changes"},
+	{Package: "test/bench/node", Run: "TestBakeOfTwoFamilies", Tier: All, Seconds: 70, Boots: true, Proves: "a node that was installed with fixed addresses of both families is baked, and keeps both on a boot without a cable"},
 	{Package: "test/bench/node", Tier: All, Seconds: 200, Boots: true, Proves: "the bench node itself: out of reach of the machine, power cuts, cables, br-ex, certificates"},
 	{Package: "backend/factory", Run: "TestUpdateOnANode", Tier: All, Seconds: 80, Boots: true, Proves: "a signed release replaces Touchdown on a booted machine and is taken back; a program without an engine is not installed, nor after a power cut in its trial or when the command is killed"},
 	{Package: "backend/factory", Run: "TestTheInternalAddressNeedsNoSite", Tier: All, Seconds: 40, Boots: true, Proves: "the internal address without cable, server and lease"},
