@@ -72,7 +72,7 @@ func (s *nodeCSRs) Run(ctx context.Context, node *backend.Node, report Report) e
 	c = c.Within(max(limit, c.Pace.Limit))
 	w := kube.Wait{
 		What: message.T("renewing the node's certificates"), Limit: limit, Usual: 10 * time.Minute, Code: "CSR-LATE",
-		Fix: message.T("Check the node's clock and that the service kubelet runs, then retry."),
+		Fix: message.T("Check the node's clock and that the service kubelet runs. If a request is still to be signed, leave the node on: the cluster renews its own signer. Then retry."),
 	}
 	approved := int64(0)
 	err := c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
@@ -90,7 +90,7 @@ func (s *nodeCSRs) Run(ctx context.Context, node *backend.Node, report Report) e
 		approved += int64(len(out.Approved))
 		report.Check(strangers(out.Left))
 		p := kube.Progress{Done: approved, Unit: "requests"}
-		waiting, err := s.waiting(ctx, node, c, e.Node, len(out.Approved) > 0)
+		waiting, err := s.waiting(ctx, node, c, e, len(out.Approved) > 0)
 		p.Waiting = waiting
 		return p, err == nil && p.Waiting.String() == "", err
 	})
@@ -122,14 +122,21 @@ func (s *nodeCSRs) misled(ctx context.Context, node *backend.Node, c *kube.Clust
 }
 
 // waiting names what the node lacks; "" when it works with good certificates and asks for no more.
-func (s *nodeCSRs) waiting(ctx context.Context, node *backend.Node, c *kube.Cluster, name string, approved bool) (message.Text, error) {
+func (s *nodeCSRs) waiting(ctx context.Context, node *backend.Node, c *kube.Cluster, e csr.Expect, approved bool) (message.Text, error) {
 	if why := csr.Files(node.Host, node.Now()); why.String() != "" {
+		unsigned, err := csr.Unsigned(ctx, c, e)
+		if err != nil {
+			return message.Text{}, fmt.Errorf("looking for requests that are not signed: %w", err)
+		}
+		if unsigned.String() != "" {
+			return unsigned, nil
+		}
 		return message.F("new certificates: %s", why), nil
 	}
 	if approved {
 		return message.T("the kubelet to take its certificates"), nil
 	}
-	return kubelet.Unready(ctx, c, name, node.Now())
+	return kubelet.Unready(ctx, c, e.Node, node.Now())
 }
 
 func (s *nodeCSRs) self(ctx context.Context, node *backend.Node, c *kube.Cluster) (csr.Expect, error) {

@@ -64,14 +64,24 @@ func forwarded(t *testing.T, m *benchnode.Machine) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, cluster := range config.Clusters {
+		cluster.Server, cluster.TLSServerName = "https://"+intoNode(t, m), "localhost"
+	}
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// intoNode is a port of this machine that leads to the API on the node.
+func intoNode(t *testing.T, m *benchnode.Machine) string {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	for _, cluster := range config.Clusters {
-		cluster.Server, cluster.TLSServerName = "https://"+l.Addr().String(), "localhost"
-	}
 	go func() {
 		for {
 			in, err := l.Accept()
@@ -90,18 +100,13 @@ func forwarded(t *testing.T, m *benchnode.Machine) string {
 			}()
 		}
 	}()
-	path := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*config, path); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return l.Addr().String()
 }
 
-// A real kubelet behind the gate, its certificates expired in storage: it is released, its requests are approved, a power cut
-// comes in between, and in the end it is held back again.
-func TestARealKubeletIsReleasedWithExpiredCertificates(t *testing.T) {
+// gated is an installed node that is off, with the gate before its kubelet.
+func gated(ctx context.Context, t *testing.T) *benchnode.Machine {
+	t.Helper()
 	wait.Slow(t)
-	ctx := wait.Within(t, 8*time.Minute)
 	image, err := benchnode.Installed(ctx)
 	benchnode.Require(t, err)
 	m, err := benchnode.New(ctx, benchnode.Options{Image: image})
@@ -114,22 +119,32 @@ func TestARealKubeletIsReleasedWithExpiredCertificates(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	return m
+}
+
+// inFactory boots the node in the factory's LAN.
+func inFactory(ctx context.Context, t *testing.T, m *benchnode.Machine) {
+	t.Helper()
+	if err := m.Boot(ctx); err != nil {
+		t.Fatal(err)
+	}
+	stop, err := m.ServeFactory(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(stop)
+}
+
+// A real kubelet behind the gate, its certificates expired in storage: it is released, its requests are approved, a power cut
+// comes in between, and in the end it is held back again.
+func TestARealKubeletIsReleasedWithExpiredCertificates(t *testing.T) {
+	ctx := wait.Within(t, 8*time.Minute)
+	m := gated(ctx, t)
 	if err := m.ExpireKubeletCertificates(ctx, time.Now().Add(-time.Hour)); err != nil {
 		t.Fatal(err)
 	}
-	boot := func() *backend.Node {
-		t.Helper()
-		if err := m.Boot(ctx); err != nil {
-			t.Fatal(err)
-		}
-		stop, err := m.ServeFactory(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(stop)
-		return real(t, m)
-	}
-	n := boot()
+	inFactory(ctx, t, m)
+	n := real(t, m)
 	release, renew, r := &steps.Kubelet{Limit: 3 * time.Minute}, &steps.CSRs{Limit: 3 * time.Minute}, newReport()
 	if kubelet.Active(ctx, n.Host) {
 		t.Fatal("the kubelet of an armed node runs")
@@ -142,7 +157,8 @@ func TestARealKubeletIsReleasedWithExpiredCertificates(t *testing.T) {
 	if err := m.PowerCut(ctx, false); err != nil {
 		t.Fatal(err)
 	}
-	n = boot()
+	inFactory(ctx, t, m)
+	n = real(t, m)
 	if kubelet.Gated(n.Host) {
 		t.Error("the power cut brought the gate back")
 	}

@@ -3,12 +3,11 @@ package node
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
+	"crypto"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
-	"math/big"
 	"strings"
 	"time"
 )
@@ -61,14 +60,7 @@ func (m *Machine) endCertificate(name string, signer tls.Certificate, end time.T
 	if err != nil {
 		return fmt.Errorf("parsing it: %w", err)
 	}
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
-	if err != nil {
-		return fmt.Errorf("choosing a serial number: %w", err)
-	}
-	changed := *old
-	changed.SerialNumber, changed.NotBefore, changed.NotAfter = serial, end.Add(-30*24*time.Hour), end
-	changed.SignatureAlgorithm = x509.UnknownSignatureAlgorithm
-	der, err := x509.CreateCertificate(rand.Reader, &changed, signer.Leaf, old.PublicKey, signer.PrivateKey)
+	der, err := signAgain(old, end, signer.Leaf, old.PublicKey, signer.PrivateKey.(crypto.Signer))
 	if err != nil {
 		return fmt.Errorf("signing it again: %w", err)
 	}
