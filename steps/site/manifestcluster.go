@@ -10,10 +10,13 @@ import (
 // The reason for which a workload is refused.
 var deniedPort = message.T("it takes a TCP port of the node that the cluster's own components need, so that they do not start again")
 
-// ownPorts are TCP ports of the node that components of a single node listen on (OpenShift documentation, "Network flow matrix"): the router (80, 443, 1936), the API (6443) and its checks (17697), the machine config server (22623, 22624),
-// etcd (2379, 2380, 9978 to 9980), kubelet (10250), controllers and scheduler (10257, 10259, 10357), and what measures the node.
+// ownPorts are TCP ports of the node that pods of a single node listen on (openshift-kni/commatrix, docs/stable/unique, common-master.csv and
+// none-sno.csv): the router (80, 443, 1936), the API and its checks (6080, 6443, 17697), the machine config server (22623, 22624), etcd (2379,
+// 2380, 9978 to 9980), kubelet (10250), controllers and scheduler (10257, 10259, 10357), operators (9099, 9104, 9192, 9258), the network (9103,
+// 9105, 9107, 9108, 10256), and what measures the node. 8080 is not here, though the network operator has it: many programs want it.
 var ownPorts = []int64{
-	80, 443, 1936, 2379, 2380, 6443, 9001, 9100, 9103, 9105, 9107, 9108, 9537, 9637, 9978, 9979, 9980, 10250, 10256, 10257, 10259, 10357, 17697, 22623, 22624,
+	80, 443, 1936, 2379, 2380, 6080, 6443, 8798, 9001, 9099, 9100, 9103, 9104, 9105, 9107, 9108, 9192, 9258, 9637, 9978, 9979, 9980,
+	10250, 10256, 10257, 10259, 10357, 17697, 22623, 22624,
 }
 
 // takesPort tells whether the pods of a workload listen on one of ownPorts of the node itself. The scheduler starts no second pod with the same
