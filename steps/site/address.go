@@ -17,10 +17,17 @@ const (
 )
 
 // IPv4Address reports what is wrong with the node's own IPv4 address.
-func IPv4Address(s string) error { return hostAddress(s, true, false) }
+func IPv4Address(s string) error { return ownAddress(s, true) }
 
 // IPv6Address reports what is wrong with the node's own IPv6 address.
-func IPv6Address(s string) error { return hostAddress(s, false, false) }
+func IPv6Address(s string) error { return ownAddress(s, false) }
+
+func ownAddress(s string, four bool) error {
+	if f := withoutPrefix(s); f != nil {
+		return f
+	}
+	return hostAddress(s, four, false)
+}
 
 // IPv4Gateway reports what is wrong with the address of an IPv4 router.
 func IPv4Gateway(s string) error { return hostAddress(s, true, false) }

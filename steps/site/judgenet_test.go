@@ -262,7 +262,7 @@ func TestLists(t *testing.T) {
 	for path, pair := range map[string][2]string{
 		"spec.network.dnsServers":        {" 198.51.100.53,,198.51.100.54\r\n2001:db8::53\t", "198.51.100.53, 198.51.100.54, 2001:db8::53"},
 		"spec.sshKeys":                   {"ssh-ed25519 AAAA a, b\r\n\r\nssh-rsa AAAA", "ssh-ed25519 AAAA a, b\nssh-rsa AAAA"},
-		"spec.network.ipv4.prefixLength": {" /255.255.255.0", ""},
+		"spec.network.ipv4.prefixLength": {" /255.0.255.0", ""},
 		"spec.network.vlanID":            {"0", ""},
 		"spec.imageTagMirrors":           {`[{"source": "a.b", "mirrors": ["c.d", "e.f"]}]`, "- source: a.b\n  mirrors:\n    - c.d\n    - e.f\n"},
 		"spec.registryCerts":             {"- registryHostname: a.b\n- registryPort: 5000", "- registryHostname: a.b\n- registryPort: 5000\n"},

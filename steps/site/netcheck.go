@@ -159,19 +159,3 @@ func between(s string, low, high int) error {
 	}
 	return nil
 }
-
-// prefixOfNetmask turns 255.255.255.0 and /24 into 24; anything else stays unchanged.
-func prefixOfNetmask(s string) string {
-	if rest, slash := strings.CutPrefix(s, "/"); slash {
-		return rest
-	}
-	mask, err := netip.ParseAddr(s)
-	if err != nil || !mask.Is4() {
-		return s
-	}
-	bits, size := net.IPMask(mask.AsSlice()).Size()
-	if size == 0 || bits == 0 {
-		return s
-	}
-	return strconv.Itoa(bits)
-}

@@ -127,7 +127,14 @@ func (r *reader) value(key, value *yaml.Node, prefix string) {
 		}
 		r.mapping(value, path+".")
 	default:
-		r.report(key, join(strings.TrimSuffix(prefix, "."), key.Value), unknownKey(prefix, key.Value))
+		f := unknownKey(prefix, key.Value)
+		if e := find(prefix + "prefixLength"); e != nil && e.tidy != nil && strings.Contains(strings.ToLower(key.Value), "mask") {
+			f.Fix = message.T("write prefixLength and a number in its place")
+			if length := lengthOf(value.Value); length != "" {
+				f.Fix = message.F("write prefixLength: %s", length)
+			}
+		}
+		r.report(key, join(strings.TrimSuffix(prefix, "."), key.Value), f)
 	}
 }
 
@@ -144,6 +151,9 @@ func (r *reader) scalar(key, value *yaml.Node, e *entry, path string) {
 		return
 	}
 	if f := e.accepts(value, lastPart(path)); f != nil {
+		if e.tidy != nil && value.Tag == "!!str" {
+			f = e.noNumber(value.Value, f)
+		}
 		r.report(value, path, f)
 		return
 	}

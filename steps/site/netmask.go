@@ -1,0 +1,112 @@
+package site
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"net/netip"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"touchdown/backend/message"
+)
+
+// prefixOfNetmask turns 255.255.255.0, /24 and /255.255.255.0 into 24; anything else stays unchanged.
+func prefixOfNetmask(s string) string {
+	rest := strings.TrimSpace(strings.TrimPrefix(s, "/"))
+	if n, ok := ones(rest); ok && n > 0 {
+		return strconv.Itoa(n)
+	}
+	if strings.HasPrefix(s, "/") {
+		return rest
+	}
+	return s
+}
+
+// ones is how many ones a netmask begins with; ok is false where other bits follow, or where it is not one at all.
+func ones(s string) (n int, ok bool) {
+	mask, is := quad(s)
+	n = bits.LeadingZeros32(^mask)
+	return n, is && mask<<n == 0
+}
+
+// quad is an IPv4 address as a number.
+func quad(s string) (uint32, bool) {
+	addr, err := netip.ParseAddr(s)
+	if err != nil || !addr.Is4() {
+		return 0, false
+	}
+	four := addr.As4()
+	return binary.BigEndian.Uint32(four[:]), true
+}
+
+// noPrefix says why a text is neither the length of a prefix nor a netmask, and what to write instead.
+func (e *entry) noPrefix(s string) *Error {
+	if strings.Contains(e.Path, ".ipv6.") { // netmasks are IPv4's
+		return fault(message.T("write a number such as 64"), message.T("is not a prefix length"))
+	}
+	usual := message.T("write 24 or 255.255.255.0")
+	mask, is := quad(strings.TrimPrefix(s, "/"))
+	wild, wildcard := ones(quadText(^mask))
+	switch addr, prefix, both := withPrefix(s); {
+	case both:
+		return fault(message.F("write %s here; the address %s has its own line", prefix, addr), message.F("is %s, an address with its prefix length", shown(s)))
+	case is && wildcard && mask != 0 && mask != ^uint32(0):
+		return fault(message.F("write %s or %s", strconv.Itoa(wild), quadText(^mask)), message.F("is %s, the wildcard mask of an access list", shown(s)))
+	case is && mask>>24 == 255:
+		return fault(usual, message.F("is %s, which is not a netmask: a 1 follows a 0 in its bits", shown(s)))
+	case is && mask != 0:
+		return fault(usual, message.F("is %s, an address and not a netmask", shown(s)))
+	}
+	return fault(usual, message.T("is neither a prefix length nor a netmask"))
+}
+
+func quadText(n uint32) string {
+	var four [4]byte
+	binary.BigEndian.PutUint32(four[:], n)
+	return netip.AddrFrom4(four).String()
+}
+
+// withPrefix takes an address and the prefix length or netmask behind it apart: 198.51.100.10/24, 198.51.100.10 255.255.255.0.
+func withPrefix(s string) (addr, prefix string, ok bool) {
+	at := strings.IndexFunc(s, func(r rune) bool { return r == '/' || unicode.IsSpace(r) })
+	if at < 0 {
+		return "", "", false
+	}
+	prefix = prefixOfNetmask(strings.TrimSpace(s[at:]))
+	n, err := strconv.Atoi(prefix)
+	is, bad := netip.ParseAddr(s[:at])
+	return s[:at], prefix, err == nil && bad == nil && n > 0 && n <= is.BitLen() && strconv.Itoa(n) == prefix
+}
+
+// withoutPrefix is what is wrong with the node's own address where its prefix length stands behind it; nil for anything else.
+func withoutPrefix(s string) error {
+	addr, prefix, ok := withPrefix(s)
+	if !ok {
+		return nil
+	}
+	return fault(message.F("write %s here, and %s as the prefix length", addr, prefix), message.F("is %s, an address with its prefix length", shown(s)))
+}
+
+// lengthOf is the prefix length that a text means; "" for none.
+func lengthOf(s string) string {
+	length := prefixOfNetmask(s)
+	if parseableNumber(length) != nil {
+		return ""
+	}
+	return length
+}
+
+// noNumber is what is wrong with a text in a document where the number of a prefix length belongs; other is what to say of any text.
+func (e *entry) noNumber(s string, other *Error) *Error {
+	length := lengthOf(s)
+	switch _, is := quad(strings.TrimPrefix(s, "/")); {
+	case length == s: // it is in quotes
+		return other
+	case length != "":
+		return fault(message.F("write %s, without quotes", length), message.F("is %s where a prefix length is expected", shown(s)))
+	case is, strings.ContainsAny(s, "/ "):
+		return e.noPrefix(s)
+	}
+	return other
+}
