@@ -50,13 +50,13 @@ func (e *entry) noPrefix(s string) *Error {
 	wild, wildcard := ones(quadText(^mask))
 	switch addr, prefix, both := withPrefix(s); {
 	case both:
-		return fault(message.F("write %s here; the address %s has its own line", prefix, addr), message.F("is %s, an address with its prefix length", shown(s)))
+		return fault(message.F("write %s here; the address %s has its own line", prefix, addr), message.T("is an address with its prefix length"))
 	case is && wildcard && mask != 0 && mask != ^uint32(0):
-		return fault(message.F("write %s or %s", strconv.Itoa(wild), quadText(^mask)), message.F("is %s, the wildcard mask of an access list", shown(s)))
+		return fault(message.F("write %s or %s", strconv.Itoa(wild), quadText(^mask)), message.F("is %s, the wildcard mask of an access list", quadText(mask)))
 	case is && mask>>24 == 255:
-		return fault(usual, message.F("is %s, which is not a netmask: a 1 follows a 0 in its bits", shown(s)))
+		return fault(usual, message.F("is %s, which is not a netmask: a 1 follows a 0 in its bits", quadText(mask)))
 	case is && mask != 0:
-		return fault(usual, message.F("is %s, an address and not a netmask", shown(s)))
+		return fault(usual, message.F("is %s, an address and not a netmask", quadText(mask)))
 	}
 	return fault(usual, message.T("is neither a prefix length nor a netmask"))
 }
@@ -76,7 +76,7 @@ func withPrefix(s string) (addr, prefix string, ok bool) {
 	prefix = prefixOfNetmask(strings.TrimSpace(s[at:]))
 	n, err := strconv.Atoi(prefix)
 	is, bad := netip.ParseAddr(s[:at])
-	return s[:at], prefix, err == nil && bad == nil && n > 0 && n <= is.BitLen() && strconv.Itoa(n) == prefix
+	return is.String(), strconv.Itoa(n), err == nil && bad == nil && n > 0 && n <= is.BitLen() && strconv.Itoa(n) == prefix
 }
 
 // withoutPrefix is what is wrong with the node's own address where its prefix length stands behind it; nil for anything else.
@@ -91,10 +91,11 @@ func withoutPrefix(s string) error {
 // lengthOf is the prefix length that a text means; "" for none.
 func lengthOf(s string) string {
 	length := prefixOfNetmask(s)
-	if parseableNumber(length) != nil {
+	n, err := strconv.Atoi(length)
+	if err != nil || parseableNumber(length) != nil {
 		return ""
 	}
-	return length
+	return strconv.Itoa(n)
 }
 
 // noNumber is what is wrong with a text in a document where the number of a prefix length belongs; other is what to say of any text.
@@ -104,7 +105,7 @@ func (e *entry) noNumber(s string, other *Error) *Error {
 	case length == s: // it is in quotes
 		return other
 	case length != "":
-		return fault(message.F("write %s, without quotes", length), message.F("is %s where a prefix length is expected", shown(s)))
+		return fault(message.F("write %s, without quotes", length), message.T("is a netmask where a prefix length is expected"))
 	case is, strings.ContainsAny(s, "/ "):
 		return e.noPrefix(s)
 	}
