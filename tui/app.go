@@ -111,6 +111,8 @@ func (a *app) acted(msg actMsg) {
 		a.flash = t("checks.done")
 	case msg.action.Verb == session.Waive:
 		a.flash = t("waive.done")
+	case msg.action.Verb == session.Withdraw:
+		a.flash = t("withdraw.done")
 	case msg.action.Verb == session.HandOver:
 		a.flash = t("handover.done")
 	default:

@@ -98,12 +98,15 @@ func attention(f finding) int {
 }
 
 // explained is the index of the check that is explained, and that "Waive" is about: the one chosen, else the first that
-// needs attention, or -1.
+// needs attention, else the first that was waived, or -1.
 func (c *checks) explained(found []finding) int {
 	if c.at >= 0 && c.at < len(found) {
 		return c.at
 	}
-	return slices.IndexFunc(found, bad)
+	if at := slices.IndexFunc(found, bad); at >= 0 {
+		return at
+	}
+	return slices.IndexFunc(found, func(f finding) bool { return f.Waiver != nil })
 }
 
 func (c *checks) buttons() []button {
@@ -122,6 +125,10 @@ func (c *checks) buttons() []button {
 	if at := c.explained(found); d.held && at >= 0 && bad(found[at]) {
 		list = append(list, button{key: k.waive, label: t("button.waive"), do: func() (screen, tea.Cmd) {
 			return newWaive(d, found[at]), nil
+		}})
+	} else if d.held && at >= 0 && d.withdrawable(found[at]) {
+		list = append(list, button{key: k.withdraw, label: t("button.withdraw"), do: func() (screen, tea.Cmd) {
+			return newWithdraw(d, found[at]), nil
 		}})
 	}
 	if slices.ContainsFunc(found, ofHardware) {
@@ -159,7 +166,7 @@ func (c *checks) view(w, h int) page {
 		if !c.onRow && i == c.at {
 			mark, p.x, p.y = marker, 0, len(lines)
 		}
-		lines = append(lines, mark+" "+c.line(found[i], w-2))
+		lines = append(lines, mark+" "+c.line(found[i], w-2, widest(found)))
 	}
 	if waits := c.waiting(); waits != "" {
 		lines = append(lines, "  "+waits)
@@ -175,8 +182,20 @@ func (c *checks) view(w, h int) page {
 	return p
 }
 
-func (c *checks) line(f finding, w int) string {
-	title := min(w/2, 34)
+// narrowTitle is the room of a check's title at 80 columns.
+const narrowTitle = 34
+
+// widest is the width of the longest title of checks.
+func widest(found []finding) (w int) {
+	for _, f := range found {
+		w = max(w, columns(show(f.Title)))
+	}
+	return w
+}
+
+// line is a check in w columns, among checks whose longest title has the width title: where there is room all are whole.
+func (c *checks) line(f finding, w, title int) string {
+	title = min(w/2, max(narrowTitle, min(title, w/2-8)))
 	verdict, observed := c.theme.verdict(f.Check), f.Observed
 	if f.stale {
 		verdict, observed = undecided, message.Data(t("checks.stale"))

@@ -34,9 +34,9 @@ func (c *course) wanted() string {
 	return c.ofJob()
 }
 
-// sameRelease tells whether the same is to be said of two releases on sticks.
+// sameRelease tells whether the same is to be said of two releases on sticks: who read one problem has not read another.
 func sameRelease(a, b *updates.Offer) bool {
-	return a != nil && b != nil && a.State == b.State && a.Program == b.Program && a.Volume == b.Volume
+	return a != nil && b != nil && a.State == b.State && a.Program == b.Program && a.Volume == b.Volume && a.Code() == b.Code()
 }
 
 // atRest are the states in which another program may be started.
@@ -231,6 +231,11 @@ func findings(stage view.Stage) []finding {
 // failing are the checks of a stage that failed, for the current answers.
 func failing(stage view.Stage) []finding {
 	return slices.DeleteFunc(findings(stage), func(f finding) bool { return f.stale || f.Status != "fail" })
+}
+
+// withdrawable reports whether the waiver of a check can be taken back: the work does not rest on it yet.
+func (c *course) withdrawable(f finding) bool {
+	return f.Waiver != nil && !f.stale && slices.Contains([]view.State{view.Inspecting, view.Collecting, view.Reviewed, view.HasFailed}, c.state())
 }
 
 // isPage reports whether a stage is shown while collecting: it asks, or it found something out.

@@ -180,12 +180,12 @@ func (b *dashboard) landing(w int) (lines []string) {
 	c := checks{base: b.base}
 	for _, f := range found {
 		if f.Status != "pass" {
-			lines = append(lines, "  "+c.line(f, w-2))
+			lines = append(lines, "  "+c.line(f, w-2, widest(found)))
 		}
 	}
 	for _, f := range found {
 		if f.Status == "pass" && strings.HasPrefix(f.step, "health") {
-			lines = append(lines, "  "+c.line(f, w-2))
+			lines = append(lines, "  "+c.line(f, w-2, widest(found)))
 		}
 	}
 	if len(s.Met) > 0 {

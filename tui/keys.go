@@ -18,6 +18,7 @@ type keyMap struct {
 	restore, restorePage, erase, delLeft, delRight   key.Binding
 	yes, no, sure, find, follow                      key.Binding
 	again, goOn, waive, retry, edit, skip, undo, act key.Binding
+	withdraw                                         key.Binding
 	bundle, offer, stop, report, handover, unlock    key.Binding
 	reboot, powerOff, checks, inventory, part, logIn key.Binding
 	language, keyboard, plain, advanced, files       key.Binding
@@ -57,7 +58,7 @@ func newKeys() keyMap {
 		delLeft:     bind("key.delLeft", "backspace", "ctrl+h"), delRight: bind("key.delRight", "delete"),
 		yes: bind("key.yes", "y"), no: bind("key.no", "n"), sure: bind("key.yes", "ctrl+y"),
 		find: bind("key.find", "/"), follow: bind("key.follow", "f"),
-		again: bind("key.again", "i"), goOn: bind("key.goOn", "c"), waive: bind("key.waive", "w"),
+		again: bind("key.again", "i"), goOn: bind("key.goOn", "c"), waive: bind("key.waive", "w"), withdraw: bind("key.withdraw", "h"),
 		retry: bind("key.retry", "r"), edit: bind("key.edit", "e"), skip: bind("key.skip", "s"),
 		undo: bind("key.undo", "u"), bundle: bind("key.bundle", "p"), offer: bind("key.offer", "o"), stop: bind("key.stop", "x"),
 		report: bind("key.report", "r"), handover: bind("key.handover", "h"), unlock: bind("key.unlock", "k"),

@@ -19,9 +19,12 @@ func (b *live) lines(w int) []string {
 		return nil
 	}
 	lines := append([]string{""}, b.verdict(w)...)
-	c := checks{base: b.base}
+	c, room := checks{base: b.base}, 0
 	for _, k := range l.Checks {
-		lines = append(lines, "  "+c.line(finding{Check: k}, w-2))
+		room = max(room, columns(show(k.Title)))
+	}
+	for _, k := range l.Checks {
+		lines = append(lines, "  "+c.line(finding{Check: k}, w-2, room))
 	}
 	if len(l.Turns) == 0 {
 		return lines
@@ -77,5 +80,5 @@ func (b *live) moment(at time.Time) string {
 func (b *live) turn(i, w int) string {
 	v, c := b.snap.Live.Turns[i], checks{base: b.base}
 	at := b.moment(v.At)
-	return "  " + at + "  " + c.line(finding{Check: check.Check{Title: v.Title, Status: v.Status, Observed: v.Observed}}, w-4-len(at))
+	return "  " + at + "  " + c.line(finding{Check: check.Check{Title: v.Title, Status: v.Status, Observed: v.Observed}}, w-4-len(at), narrowTitle)
 }

@@ -34,10 +34,12 @@ func (l *link) give() tea.Msg {
 	return logInMsg{got, err}
 }
 
-func (l *logIn) name() string        { return "logIn" }
-func (l *logIn) overlay() bool       { return true }
-func (l *logIn) private() bool       { return true }
-func (l *logIn) keys() []key.Binding { return []key.Binding{means(l.desk.keys.enter, "key.close")} }
+func (l *logIn) name() string  { return "logIn" }
+func (l *logIn) overlay() bool { return true }
+func (l *logIn) private() bool { return true }
+func (l *logIn) keys() []key.Binding {
+	return []key.Binding{means(l.desk.keys.enter, "key.close"), means(l.desk.keys.back, "key.close")}
+}
 
 func (l *logIn) update(msg tea.Msg) (screen, tea.Cmd) {
 	switch msg := msg.(type) {

@@ -186,6 +186,8 @@ func (c cause) may(what string, a session.Action) bool {
 		return c.word(t("cancel.title")) || c.snap.Life != view.LifeMoving && c.yes(t("cancel.title"))
 	case session.Waive:
 		return c.enter() && c.page.title == "waive"
+	case session.Withdraw:
+		return c.yes(t("withdraw.title", "")) || strings.HasPrefix(c.page.title, t("withdraw.title", ""))
 	case session.Reply:
 		return c.meant("question "+a.Question, false)
 	case session.Retry:

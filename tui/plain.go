@@ -76,8 +76,10 @@ func (p *prompts) turnOnce() error {
 	case p.snap.Update.Runs():
 		return plainUpdate(p)
 	case p.locked() && p.asksNow():
+		tellStanding(p)
 		return p.plainLock()
 	case p.free() && p.asksNow():
+		tellStanding(p)
 		p.write(t("plain.language", ownName(following()), following()))
 		if len(p.board.layouts) > 0 {
 			p.write(t("plain.keyboard", t("plain.use")))
@@ -94,6 +96,7 @@ func (p *prompts) turnOnce() error {
 		}
 		return err
 	case !p.held && p.asksNow():
+		tellStanding(p)
 		p.write(p.controlState())
 		answer, err := p.decide(t("plain.takeControl", t("plain.control")))
 		if err == nil && answer == t("plain.control") {
@@ -101,6 +104,7 @@ func (p *prompts) turnOnce() error {
 		}
 		return err
 	}
+	p.stands = ""
 	switch p.wanted() {
 	case "form", "checks", "hello":
 		return p.questions()

@@ -4,15 +4,21 @@ import (
 	"touchdown/steps/session"
 )
 
+// whatFailed is what became of the work, in lines.
+func whatFailed(d *desk) []string {
+	step, _ := d.current()
+	v, title := failure(d.snap), t("problem.title", step.Title)
+	if lostRecords(d.snap) {
+		title = t("lost.title")
+	}
+	return append([]string{title, show(v.Summary), t("problem.fix", v.Fix), t("problem.code", v.Code), show(v.Detail)}, v.Output...)
+}
+
 // trouble tells of a failure, and lists the ways on.
 func (p *prompts) trouble() error {
 	step, _ := p.current()
-	v, title, lost := failure(p.snap), t("problem.title", step.Title), lostRecords(p.snap)
-	if lost {
-		title = t("lost.title")
-	}
-	p.write(title, show(v.Summary), t("problem.fix", v.Fix), t("problem.code", v.Code), show(v.Detail))
-	p.write(v.Output...)
+	lost := lostRecords(p.snap)
+	p.write(whatFailed(p.desk)...)
 	if p.snap.Locked {
 		return p.unlock()
 	}
@@ -26,8 +32,11 @@ func (p *prompts) trouble() error {
 		skip := p.sure("skip", t("skip.title", step.Title), t("skip.text"), session.Action{Verb: session.Skip, Step: step.ID})
 		ways = []wayOn{does("retry", session.Retry), does("edit", session.Edit), skip}
 	}
-	if ways = append(ways, rest...); len(p.waivable()) > 0 {
-		ways = append(ways, wayOn{"waive", p.waive})
+	if ways = append(ways, rest...); len(p.allFindings(bad)) > 0 {
+		ways = append(ways, wayOn{"waive", func() error { return plainWaive(p) }})
+	}
+	if len(p.allFindings(p.withdrawable)) > 0 {
+		ways = append(ways, wayOn{"withdraw", func() error { return plainWithdraw(p) }})
 	}
 	return p.choose(append(ways, forSupport(p)...))
 }

@@ -19,8 +19,11 @@ func (p *prompts) review() error {
 	if !r.ready() {
 		p.write(t("review.blocked"))
 	}
-	if len(p.waivable()) > 0 {
+	if len(p.allFindings(bad)) > 0 {
 		p.write(t("plain.waive", t("plain.waiveWord")))
+	}
+	if len(p.allFindings(p.withdrawable)) > 0 {
+		p.write(t("plain.withdraw", t("plain.withdrawWord")))
 	}
 	p.write(t("plain.look", t("plain.lookWord")))
 	isWord := func(text string) bool {
@@ -40,7 +43,9 @@ func (p *prompts) review() error {
 	}
 	switch text {
 	case t("plain.waiveWord"):
-		return p.waive()
+		return plainWaive(p)
+	case t("plain.withdrawWord"):
+		return plainWithdraw(p)
 	case t("plain.lookWord"):
 		p.write(t("checks.again"))
 		for _, verb := range []session.Verb{session.Edit, session.Inspect, session.Review} {

@@ -80,11 +80,11 @@ func (p *trouble) ways() (list []button, says []string) {
 				}), nil
 			})
 		}
-		for _, c := range step.Checks {
-			if f := (finding{Check: c, step: step.ID}); bad(f) {
-				way(k.waive, "waive", func() (screen, tea.Cmd) { return newWaive(d, f), nil })
-				break
-			}
+		if f, ok := ofStep(step, bad); ok {
+			way(k.waive, "waive", func() (screen, tea.Cmd) { return newWaive(d, f), nil })
+		}
+		if f, ok := ofStep(step, d.withdrawable); ok {
+			way(k.withdraw, "withdraw", func() (screen, tea.Cmd) { return newWithdraw(d, f), nil })
 		}
 		way(k.undo, "undo", func() (screen, tea.Cmd) { return newUndo(d), nil })
 	default:
@@ -95,6 +95,16 @@ func (p *trouble) ways() (list []button, says []string) {
 	way(k.stop, "stop", func() (screen, tea.Cmd) { return newLeave(d), nil })
 	way(k.help, "help", func() (screen, tea.Cmd) { return newHelp(d, p), nil })
 	return list, says
+}
+
+// ofStep is the first check of a step that is to be waived, or whose waiver is to be taken back.
+func ofStep(step view.Step, is func(finding) bool) (finding, bool) {
+	for _, c := range step.Checks {
+		if f := (finding{Check: c, step: step.ID}); is(f) {
+			return f, true
+		}
+	}
+	return finding{}, false
 }
 
 // failure is what became of the work, also where the engine has no word for it.

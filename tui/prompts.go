@@ -15,6 +15,8 @@ type prompts struct {
 	*talk
 	told told
 
+	stands string // what was told of the job before control or the PIN was asked for
+
 	busy atomic.Bool // the prompt asks about a release on a stick, or takes the rest of an answer: it hears nothing of a release
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -127,6 +128,25 @@ func TestTypingIsCheap(t *testing.T) {
 		}
 	}
 }
+
+// TestTheClockIsCheap: on a form where nothing changes a second writes nothing, and a new minute the header's clock alone.
+func TestTheClockIsCheap(t *testing.T) {
+	b := newBench(t, 80, 24, realSite)
+	b.press("c")
+	_, paint := paintedOn(b)
+	paint()
+	for seconds := range 3 * 60 {
+		b.now = b.now.Add(time.Second)
+		b.run(b.app.onTick())
+		n := paint()
+		if minute := b.now.Second() == 0; !minute && n > 0 || n > mostOfMinute {
+			t.Errorf("%d bytes after %d s", n, seconds+1)
+		}
+	}
+}
+
+// mostOfMinute is what a new minute of the header's clock costs, in bytes: two moves of the cursor and two digits.
+const mostOfMinute = 18
 
 // TestLateRows: late rows come once no newer picture has come, with what they have then; another page comes whole, and so does what is
 // painted last.

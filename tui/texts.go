@@ -161,6 +161,10 @@ var sentences = map[string]string{
 	"waive.needed": "A waiver needs a name and a reason.",
 	"waive.done":   "Waived. It is in the report.",
 
+	"withdraw.title": "Withdraw the waiver: %s",
+	"withdraw.text":  "Waived by %s: %s. Without the waiver the check counts again: one that failed has to pass, or be waived again, before the work goes on.",
+	"withdraw.done":  "The waiver is withdrawn. The check counts again.",
+
 	"review.asking":       "Looking at what would change; this can take a minute ...",
 	"review.problems":     "FIX THESE FIRST",
 	"review.warnings":     "Warnings",
@@ -215,7 +219,7 @@ var sentences = map[string]string{
 	"does.continue": "continue from what the machine shows", "does.unlock": "let this node be changed again",
 	"button.continue": "Continue the job",
 	"does.retry":      "run this step again", "does.edit": "back to the questions, everything kept",
-	"does.skip": "go on without this step", "does.waive": "take responsibility for a check",
+	"does.skip": "go on without this step", "does.waive": "take responsibility for a check", "does.withdraw": "let a waived check count again",
 	"does.undo": "put everything back as it was", "does.log": "see what the engine did",
 	"does.bundle": "collect everything support needs", "does.stop": "change nothing, close this console",
 	"does.help": "what this page is for", "does.control": "take control, to choose here",

@@ -37,7 +37,10 @@ func (u *updatePage) name() string { return "update" }
 
 func (u *updatePage) keys() []key.Binding {
 	k := u.desk.keys
-	return []key.Binding{k.up, k.enter, k.log, k.help, k.leave}
+	if u.of.State == updates.Asks || u.of.Runs() { // Esc answers nothing
+		return []key.Binding{k.up, k.enter, k.log, k.help, k.leave}
+	}
+	return []key.Binding{k.up, k.enter, means(k.back, "key.close"), k.log, k.help, k.leave}
 }
 
 func (u *updatePage) update(msg tea.Msg) (screen, tea.Cmd) {

@@ -213,3 +213,29 @@ func TestWhoWatchesReadsToo(t *testing.T) {
 		}
 	}
 }
+
+// TestAnotherProblemIsAnotherPage: the same stick can be refused for another reason at the next look, which whoever closed the page of the
+// first has not read.
+func TestAnotherProblemIsAnotherPage(t *testing.T) {
+	b := pluggedIn(t)
+	say := func(code, summary string) {
+		b.fake.change(func(s *view.Snapshot) {
+			other := *s.Update
+			unsigned(&other)
+			other.Problem = &event.Trouble{Code: code, Summary: message.Data(summary), Fix: message.Data("Ask for another one.")}
+			s.Update = &other
+		})
+		b.refresh()
+		b.shows(summary)
+	}
+	say("UPD-SGN", "Nobody signed it.")
+	say("UPD-STRT", "It does not start.")
+	b.fake.change(func(s *view.Snapshot) { s.Control = view.Control{Holder: "tty1", Since: epoch} })
+	b.refresh()
+	b.now = b.now.Add(2 * time.Second)
+	b.press("b")
+	if strings.Contains(b.screen(), "It does not start.") {
+		t.Fatal("the page that was closed is there")
+	}
+	say("UPD-DISK", "No room for it.")
+}

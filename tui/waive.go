@@ -26,6 +26,14 @@ func newWaive(d *desk, of finding) *waive {
 	return v
 }
 
+// newWithdraw asks before a waiver is taken back.
+func newWithdraw(d *desk, f finding) *confirm {
+	return newConfirm(d, confirm{
+		title: t("withdraw.title", f.Title), text: t("withdraw.text", f.Waiver.By, f.Waiver.Reason),
+		verb: session.Action{Verb: session.Withdraw, Step: f.step, Check: f.ID},
+	})
+}
+
 func (v *waive) who() string { return strings.TrimSpace(v.eds[0].value()) }
 func (v *waive) why() string { return strings.TrimSpace(v.eds[1].value()) }
 

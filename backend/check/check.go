@@ -36,6 +36,7 @@ type Check struct {
 type Waiver struct {
 	By     string `json:"by"`
 	Reason string `json:"reason"`
+	Was    Status `json:"was,omitempty"` // Fail or Warn: what counts again when the waiver is withdrawn; "" in records of an earlier release
 }
 
 // rank orders the verdicts by how much attention they need.

@@ -24,6 +24,7 @@ type applyFlags struct {
 	dryRun    bool
 	force     bool
 	waive     []string
+	withdraw  []string
 	by        string
 	afterLoss bool
 	node      string // the name that unlocks a landed node; "": it stays locked
@@ -48,6 +49,7 @@ by their defaults. It can be interrupted: the engine goes on, and "touchdown eve
 	cmd.Flags().BoolVar(&f.force, "force", false, "take control from another console")
 	cmd.Flags().StringArrayVar(&f.waive, "waive", nil, "CHECK=REASON: take responsibility for a check that does not pass; needs --by")
 	cmd.Flags().StringVar(&f.by, "by", "", "who waives")
+	f.withdrawFlag(cmd, "")
 	cmd.Flags().BoolVar(&f.afterLoss, "after-loss", false, "start over although records of an earlier job were damaged or lost")
 	c.outputFlag(cmd)
 	c.localFlags(cmd)
@@ -171,7 +173,7 @@ func (a *applying) review(ctx context.Context) (*view.Review, uint64, error) {
 	if snapshot, err = a.session.Snapshot(ctx); err != nil {
 		return nil, 0, err
 	}
-	if err := a.waive(ctx, snapshot); err != nil {
+	if err := a.waivers(ctx, snapshot); err != nil {
 		return nil, 0, err
 	}
 	if err := a.session.Do(ctx, a.token, session.Action{Verb: session.Review}); err != nil {
@@ -201,39 +203,6 @@ func (a *applying) printReview(r *view.Review) error {
 		return &exitError{code: exitFailed, inJSON: inJSON, err: fmt.Errorf("not started:\n  %s", strings.Join(message.English(r.Problems), "\n  "))}
 	}
 	return nil
-}
-
-// waive passes on the waivers of the command line.
-func (a *applying) waive(ctx context.Context, snapshot *view.Snapshot) error {
-	for _, w := range a.flags.waive {
-		id, reason, ok := strings.Cut(w, "=")
-		if !ok || a.flags.by == "" {
-			return usage(fmt.Errorf("--waive %s: give CHECK=REASON, and your name with --by", w))
-		}
-		step := stepOfCheck(snapshot, id)
-		if step == "" {
-			continue // it passed, or is not among the checks of this machine
-		}
-		action := session.Action{Verb: session.Waive, Step: step, Check: id, By: a.flags.by, Reason: reason}
-		if err := a.session.Do(ctx, a.token, action); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// stepOfCheck finds the step whose check of that ID did not pass.
-func stepOfCheck(s *view.Snapshot, id string) string {
-	for _, stage := range s.Stages {
-		for _, step := range stage.Steps {
-			for _, c := range step.Checks {
-				if c.ID == id && (c.Status == "fail" || c.Status == "warn") {
-					return step.ID
-				}
-			}
-		}
-	}
-	return ""
 }
 
 // follow prints events until the job has an end.

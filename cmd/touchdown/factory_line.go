@@ -65,6 +65,7 @@ func (f *factoryFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.force, "force", false, "with --unattended or --returned: take control from another console")
 	cmd.Flags().StringArrayVar(&f.applyFlags.waive, "waive", nil, "with --unattended: CHECK=REASON, take responsibility for a check that does not pass; needs --by")
 	cmd.Flags().StringVar(&f.by, "by", "", "who waives")
+	f.withdrawFlag(cmd, "with --unattended: ")
 	cmd.Flags().StringVar(&f.burnIn, "burn-in", "", "load CPU, memory and disk for this time (1m to 24h, such as 30m) after the hardware check, and count the errors; none takes it back")
 	cmd.Flags().StringVar(&f.site, "site", "", "a site config that goes with this node")
 	cmd.Flags().BoolVar(&f.startsAlone, "site-unattended", false, "with --site: at its site the node starts without asking anyone")

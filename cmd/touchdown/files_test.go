@@ -35,7 +35,7 @@ var givenFiles = []string{
 }
 
 // notRead are the flags with a text that names no file which is read.
-var notRead = strings.Fields("statement since output socket state out snapshot serial returned from node format recipient new-passphrase by waive reason address list-file stick from-stick sha256 serve " +
+var notRead = strings.Fields("statement since output socket state out snapshot serial returned from node format recipient new-passphrase by waive withdraw reason address list-file stick from-stick sha256 serve " +
 	"shared-identity burn-in karg-append karg-delete karg-replace " +
 	"install-disk install-overwrite install-karg-append install-karg-delete install-program install-program-hash site-serial console color language template")
 

@@ -107,7 +107,11 @@ func renderReview(out io.Writer, r *view.Review) {
 		}
 		say("  %s", s.Title)
 		for _, c := range s.Plan.Changes {
-			say("    %s: %s -> %s", c.What, orNone(c.Old.String()), c.New)
+			if c.Old.String() == "" { // nothing was there, or what was there cannot be asked now
+				say("    %s: %s", c.What, c.New)
+				continue
+			}
+			say("    %s: %s -> %s", c.What, c.Old, c.New)
 		}
 		for _, d := range s.Plan.Disturbances {
 			say("    %s, about %s: %s", d.What, roughly(d.Seconds), d.Cause)
@@ -135,13 +139,6 @@ func roughly(seconds float64) string {
 	default:
 		return fmt.Sprintf("%d min %d s", minutes, rest)
 	}
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "(none)"
-	}
-	return s
 }
 
 // renderSnapshot prints where the node and the job are.

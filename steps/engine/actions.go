@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
-	"touchdown/backend/check"
 	"touchdown/backend/media"
 	"touchdown/backend/message"
 	"touchdown/steps"
@@ -34,6 +32,8 @@ func allowed(verb session.Verb) []view.State {
 		return []view.State{view.HasFailed}
 	case session.Waive, session.Unlock, session.Reboot, session.PowerOff:
 		return idle
+	case session.Withdraw: // what landed has the waiver in its report
+		return []view.State{view.Inspecting, view.Collecting, view.Reviewed, view.HasFailed}
 	case session.Undo:
 		return []view.State{view.HasFailed, view.IsDone}
 	case session.Cancel:
@@ -107,7 +107,9 @@ func (c *core) do(a session.Action) error {
 	case session.Skip:
 		return c.skip(a)
 	case session.Waive:
-		return c.waive(a)
+		return waive(c, a)
+	case session.Withdraw:
+		return withdrawWaiver(c, a)
 	case session.Undo:
 		if c.job.handedOver {
 			return fmt.Errorf("%w: the hand-over was accepted, which ended undo", session.ErrState)
@@ -248,32 +250,6 @@ func (c *core) skip(a session.Action) error {
 		return err
 	}
 	return c.again()
-}
-
-// maxWaiver bounds name and reason of a waiver: they are printed in the report, a line or two.
-const maxWaiver = 400
-
-// waive notes that a person takes responsibility for a check that did not pass.
-func (c *core) waive(a session.Action) error {
-	by, reason := strings.TrimSpace(a.By), strings.TrimSpace(a.Reason)
-	if by == "" || reason == "" {
-		return fmt.Errorf("%w: a waiver needs a name and a reason", session.ErrInvalid)
-	}
-	if len(by)+len(reason) > maxWaiver || strings.ContainsFunc(by+reason, unicode.IsControl) {
-		return fmt.Errorf("%w: name and reason of a waiver are one line each, %d bytes together at most", session.ErrInvalid, maxWaiver)
-	}
-	s := c.job.step(a.Step)
-	i := slices.IndexFunc(s.checks, func(seen check.Check) bool { return seen.ID == a.Check })
-	if i < 0 {
-		return fmt.Errorf("%w: step %q has no check %q", session.ErrNotFound, a.Step, a.Check)
-	}
-	seen := s.checks[i]
-	if seen.Status != check.Fail && seen.Status != check.Warn {
-		return fmt.Errorf("%w: check %q did not fail", session.ErrInvalid, a.Check)
-	}
-	seen.Status, seen.Waiver = check.Waived, &check.Waiver{By: by, Reason: reason}
-	c.draft.review = nil
-	return c.recorder.emit(event.Event{Kind: event.Checked, Step: a.Step, Check: &seen, By: c.control.holder})
 }
 
 // handOver ends undo: originals and secrets are wiped.

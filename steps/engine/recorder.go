@@ -92,7 +92,7 @@ func (r *recorder) durable(e event.Event) bool {
 func (r *recorder) check(step string, c check.Check, news bool) {
 	s := r.job.step(step)
 	if waiver := s.waivers[c.ID]; waiver != nil && (c.Status == check.Fail || c.Status == check.Warn) {
-		c.Status, c.Waiver = check.Waived, waiver
+		c = waived(c, *waiver)
 	}
 	for _, old := range s.checks {
 		if reflect.DeepEqual(old, c) {

@@ -47,7 +47,7 @@ func TestRecorder(t *testing.T) {
 	}
 	r.check("names", cable, false)
 	waived := cable
-	waived.Status, waived.Waiver = check.Waived, &check.Waiver{By: "me", Reason: "spare port"}
+	waived.Status, waived.Waiver = check.Waived, &check.Waiver{By: "me", Reason: "spare port", Was: cable.Status}
 	must(t, r.emit(event.Event{Kind: event.Checked, Step: "names", Check: &waived}))
 	r.check("names", cable, true) // still waived, and news: it is told again
 	if c := r.job.step("names").checks; len(c) != 1 || c[0].Status != check.Waived {

@@ -58,12 +58,13 @@ func (s *stepState) rate() float64 {
 	return float64(s.progress.Done-s.counts.done) / took
 }
 
-// setCheck replaces the check of the same ID, or adds it. A waiver stays until the check passes.
+// setCheck replaces the check of the same ID, or adds it. A waiver stays until the check passes, or comes without the waiver: then a person
+// withdrew it.
 func (s *stepState) setCheck(c check.Check) {
 	switch {
 	case c.Waiver != nil:
 		s.waivers[c.ID] = c.Waiver
-	case c.Status == check.Pass:
+	case c.Status == check.Pass, c.Status == check.Fail, c.Status == check.Warn:
 		delete(s.waivers, c.ID)
 	}
 	i := slices.IndexFunc(s.checks, func(old check.Check) bool { return old.ID == c.ID })

@@ -119,13 +119,10 @@ func lookForUpdate(e *lander) (underWay bool) {
 
 // told is another text where consoles have something new to show.
 func told(o *updates.Offer) string {
-	switch {
-	case o == nil:
+	if o == nil {
 		return ""
-	case o.Problem == nil:
-		return string(o.State)
 	}
-	return string(o.State) + o.Problem.Code
+	return string(o.State) + o.Code()
 }
 
 // placeOf is another text for other volumes.
@@ -242,7 +239,10 @@ func mayStartUpdate(c *core, token string, a session.Action) (*updates.Offer, er
 // closeUpdate takes what is told of a release from the screens: a person said no, or has read it.
 func closeUpdate(c *core, a session.Action) error {
 	r := &c.release
-	shown := session.Action{Verb: a.Verb, Question: a.Question, Value: a.Value, Volume: a.Volume}
+	shown := session.Action{Verb: a.Verb, Question: a.Question, Value: a.Value, Volume: a.Volume, Reason: a.Reason}
+	if a.Reason == "" { // a console of the release before, which is still open, does not say which problem it showed
+		shown.Reason = r.offer.Code()
+	}
 	if r.offer == nil || shown != session.Update.Close(r.offer) {
 		return fmt.Errorf("%w: this is not what is told of a release now; look at it again", session.ErrState)
 	}

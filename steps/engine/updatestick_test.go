@@ -7,6 +7,7 @@ import (
 
 	"touchdown/backend/layout"
 	"touchdown/backend/problem"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/updates"
 	"touchdown/steps/view"
@@ -107,6 +108,7 @@ func TestAPersonClosesWhatWasShown(t *testing.T) {
 		"another program": func(o *updates.Offer) { o.Program = strings.Repeat("0", 64) },
 		"another state":   func(o *updates.Offer) { o.State = updates.Failed },
 		"another stick":   func(o *updates.Offer) { o.Volume = "TOUCHDOWN (sdc)" },
+		"another problem": func(o *updates.Offer) { o.Problem = &event.Trouble{Code: "UPD-SGN"} },
 		"nothing":         func(o *updates.Offer) { *o = updates.Offer{} },
 	} {
 		other := *o
@@ -115,6 +117,8 @@ func TestAPersonClosesWhatWasShown(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	must(t, r.Do(t.Context(), token, session.Update.Close(o)))
+	of := session.Update.Close(o)
+	of.Reason = "" // as a console of the release before closes it
+	must(t, r.Do(t.Context(), token, of))
 	r.gone(t)
 }

@@ -20,13 +20,14 @@ const (
 	Retry    Verb = "retry"    // run the failed step again (failed)
 	Skip     Verb = "skip"     // go on without Step (failed)
 	Waive    Verb = "waive"    // take responsibility for a Check of Step that did not pass; needs By and Reason
+	Withdraw Verb = "withdraw" // take the waiver of a Check of Step back: it counts as before (before the work, failed)
 	Undo     Verb = "undo"     // put everything back, last step first (failed, done)
 	Cancel   Verb = "cancel"   // stop the work at the next safe point (working, question)
 	HandOver Verb = "handover" // accept the hand-over: wipe originals and secrets, end of undo (done)
 	Unlock   Verb = "unlock"   // let a landed node be changed again; Value is its host name (done)
 	// Update has the release of Snapshot.Update installed, whose Program is Fingerprint (not while work is under way, or failed). A landed
 	// node wants its host name as Value. Without a Fingerprint it takes Snapshot.Update from the screens, until the stick is put in again:
-	// the one that was shown, whose State is Question, whose Program is Value, and whose Volume is Volume.
+	// the one that was shown, whose State is Question, whose Program is Value, whose Volume is Volume, and whose problem's code is Reason.
 	Update   Verb = "update"
 	Reboot   Verb = "reboot"   // reboot the machine (not while working)
 	PowerOff Verb = "poweroff" // switch the machine off (not while working)
@@ -50,5 +51,5 @@ type Action struct {
 // Close is the Update that takes what a person was shown of a release from the screens. Its Program is not the Fingerprint: an engine of
 // the release before would install it.
 func (v Verb) Close(o *updates.Offer) Action {
-	return Action{Verb: v, Question: string(o.State), Value: o.Program, Volume: o.Volume}
+	return Action{Verb: v, Question: string(o.State), Value: o.Program, Volume: o.Volume, Reason: o.Code()}
 }

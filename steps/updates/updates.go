@@ -42,6 +42,14 @@ type Offer struct {
 	Problem *event.Trouble `json:"problem,omitempty"`
 }
 
+// Code is what stands against the release, or how its update failed; "" for nothing.
+func (o *Offer) Code() string {
+	if o == nil || o.Problem == nil {
+		return ""
+	}
+	return o.Problem.Code
+}
+
 // Runs tells whether an update is under way.
 func (o *Offer) Runs() bool { return o != nil && (o.State == Reads || o.State == Tries) }
 

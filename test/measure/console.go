@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -86,9 +88,7 @@ func onForms(ctx context.Context, l *lab) (map[string]figures.Figure, error) {
 		first, all := s.costs("\t")
 		tab, help = max(tab, first), max(help, all-first)
 	}
-	before := s.quiet(time.Second)
-	time.Sleep(5 * time.Second)
-	idle := float64(s.quiet(0)-before) / 5
+	idle := s.idle()
 	memory, err := resident(s.cmd.Process.Pid)
 	if err != nil {
 		return nil, err
@@ -104,6 +104,38 @@ func onForms(ctx context.Context, l *lab) (map[string]figures.Figure, error) {
 		"engine_with_a_form_mib":   {Value: busy.all, Unit: "MiB", Against: "engine_resident_mib, once nobody fills in a form", Ratio: 1},
 		"engine_own_with_form_mib": figures.Beside(busy.own, "MiB", "pages of the program's file", busy.file),
 	}, err
+}
+
+// watched is how long a form is watched on which nothing changes.
+const watched = 20 * time.Second
+
+// sameMinute is how long to wait until a time lies within one minute. The header's clock is the one thing of an idle form that changes: it
+// writes once when a minute begins, and that is not counted.
+func sameMinute(now time.Time, lasts time.Duration) time.Duration {
+	const apart = 2 * time.Second // from the console's own look at the time
+	into := now.Sub(now.Truncate(time.Minute))
+	switch {
+	case into < apart:
+		return apart - into
+	case into+lasts+apart > time.Minute:
+		return time.Minute - into + apart
+	}
+	return 0
+}
+
+// idle is what a form writes in a second while nothing changes. What it wrote is printed: nothing is the goal.
+func (s *screen) idle() float64 {
+	s.quiet(time.Second)
+	time.Sleep(sameMinute(time.Now(), watched))
+	before := s.written()
+	time.Sleep(watched)
+	s.mu.Lock()
+	wrote := bytes.Clone(s.got[before:])
+	s.mu.Unlock()
+	if len(wrote) > 0 {
+		fmt.Fprintf(os.Stderr, "an idle form wrote %q\n", wrote)
+	}
+	return float64(len(wrote)) / watched.Seconds()
 }
 
 // firstWord is the median time from exec to the first word on the screen, in milliseconds, and the most bytes of the first pictures, with

@@ -2,6 +2,7 @@ package main
 
 import (
 	"testing"
+	"time"
 
 	"touchdown/steps"
 	"touchdown/steps/view"
@@ -25,5 +26,16 @@ func TestFirstText(t *testing.T) {
 	}
 	if _, err := firstText(&view.Snapshot{Stages: s.Stages[:2]}); err == nil {
 		t.Error("a form out of nothing")
+	}
+}
+
+// TestSameMinute: no minute begins while an idle form is watched.
+func TestSameMinute(t *testing.T) {
+	for s := range 60 {
+		now := time.Date(2026, 11, 27, 10, 20, s, 0, time.UTC)
+		from := now.Add(sameMinute(now, watched))
+		if to := from.Add(watched); from.Second() < 2 || to.Truncate(time.Minute) != from.Truncate(time.Minute) || to.Second() > 58 {
+			t.Errorf("from %v it is watched %v to %v", now, from, to)
+		}
 	}
 }

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"touchdown/backend/check"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
+)
+
+// withdrawFlag adds --withdraw; when says where it counts.
+func (f *applyFlags) withdrawFlag(cmd *cobra.Command, when string) {
+	cmd.Flags().StringArrayVar(&f.withdraw, "withdraw", nil, when+"CHECK: take the waiver of a check back, before --waive")
+}
+
+// waivers takes back those of --withdraw, and passes on those of --waive.
+func (a *applying) waivers(ctx context.Context, snapshot *view.Snapshot) error {
+	for _, id := range a.flags.withdraw {
+		step := stepOfCheck(snapshot, id, check.Waived)
+		if step == "" {
+			return usage(fmt.Errorf("--withdraw %s: no check of this name is waived", id))
+		}
+		if err := a.session.Do(ctx, a.token, session.Action{Verb: session.Withdraw, Step: step, Check: id}); err != nil {
+			return err
+		}
+	}
+	if len(a.flags.withdraw) > 0 {
+		var err error
+		if snapshot, err = a.session.Snapshot(ctx); err != nil {
+			return err
+		}
+	}
+	return a.waive(ctx, snapshot)
+}
+
+// waive passes on the waivers of the command line.
+func (a *applying) waive(ctx context.Context, snapshot *view.Snapshot) error {
+	for _, w := range a.flags.waive {
+		id, reason, ok := strings.Cut(w, "=")
+		if !ok || a.flags.by == "" {
+			return usage(fmt.Errorf("--waive %s: give CHECK=REASON, and your name with --by", w))
+		}
+		step := stepOfCheck(snapshot, id, check.Fail, check.Warn)
+		if step == "" {
+			continue // it passed, or is not among the checks of this machine
+		}
+		action := session.Action{Verb: session.Waive, Step: step, Check: id, By: a.flags.by, Reason: reason}
+		if err := a.session.Do(ctx, a.token, action); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stepOfCheck finds the step whose check of that ID has one of the verdicts.
+func stepOfCheck(s *view.Snapshot, id string, verdicts ...check.Status) string {
+	for _, stage := range s.Stages {
+		for _, step := range stage.Steps {
+			for _, c := range step.Checks {
+				if c.ID == id && slices.Contains(verdicts, c.Status) {
+					return step.ID
+				}
+			}
+		}
+	}
+	return ""
+}
