@@ -48,15 +48,15 @@ func (e *entry) noPrefix(s string) *Error {
 	usual := message.T("write 24 or 255.255.255.0")
 	mask, is := quad(strings.TrimPrefix(s, "/"))
 	wild, wildcard := ones(quadText(^mask))
-	switch addr, prefix, both := withPrefix(s); {
+	switch _, prefix, both := withPrefix(s); {
 	case both:
-		return fault(message.F("write %s here; the address %s has its own line", prefix, addr), message.T("is an address with its prefix length"))
+		return fault(message.F("write %d here; the address has its own line", prefix), message.T("is an address with its prefix length"))
 	case is && wildcard && mask != 0 && mask != ^uint32(0):
-		return fault(message.F("write %s or %s", strconv.Itoa(wild), quadText(^mask)), message.F("is %s, the wildcard mask of an access list", quadText(mask)))
+		return fault(message.F("write %d", wild), message.T("is the wildcard mask of an access list"))
 	case is && mask>>24 == 255:
-		return fault(usual, message.F("is %s, which is not a netmask: a 1 follows a 0 in its bits", quadText(mask)))
+		return fault(usual, message.T("is not a netmask: a 1 follows a 0 in its bits"))
 	case is && mask != 0:
-		return fault(usual, message.F("is %s, an address and not a netmask", quadText(mask)))
+		return fault(usual, message.T("is an address and not a netmask"))
 	}
 	return fault(usual, message.T("is neither a prefix length nor a netmask"))
 }
@@ -68,15 +68,15 @@ func quadText(n uint32) string {
 }
 
 // withPrefix takes an address and the prefix length or netmask behind it apart: 198.51.100.10/24, 198.51.100.10 255.255.255.0.
-func withPrefix(s string) (addr, prefix string, ok bool) {
+func withPrefix(s string) (string, int, bool) {
 	at := strings.IndexFunc(s, func(r rune) bool { return r == '/' || unicode.IsSpace(r) })
 	if at < 0 {
-		return "", "", false
+		return "", 0, false
 	}
-	prefix = prefixOfNetmask(strings.TrimSpace(s[at:]))
-	n, err := strconv.Atoi(prefix)
+	length := prefixOfNetmask(strings.TrimSpace(s[at:]))
+	n, err := strconv.Atoi(length)
 	is, bad := netip.ParseAddr(s[:at])
-	return is.String(), strconv.Itoa(n), err == nil && bad == nil && n > 0 && n <= is.BitLen() && strconv.Itoa(n) == prefix
+	return is.String(), n, err == nil && bad == nil && n > 0 && n <= is.BitLen() && strconv.Itoa(n) == length
 }
 
 // withoutPrefix is what is wrong with the node's own address where its prefix length stands behind it; nil for anything else.
@@ -85,27 +85,27 @@ func withoutPrefix(s string) error {
 	if !ok {
 		return nil
 	}
-	return fault(message.F("write %s here, and %s as the prefix length", addr, prefix), message.F("is %s, an address with its prefix length", shown(s)))
+	return fault(message.F("write %s here, and %d as the prefix length", addr, prefix), message.T("is an address with its prefix length"))
 }
 
-// lengthOf is the prefix length that a text means; "" for none.
-func lengthOf(s string) string {
+// lengthOf is the prefix length that a text means; 0 for none.
+func lengthOf(s string) int {
 	length := prefixOfNetmask(s)
 	n, err := strconv.Atoi(length)
 	if err != nil || parseableNumber(length) != nil {
-		return ""
+		return 0
 	}
-	return strconv.Itoa(n)
+	return n
 }
 
 // noNumber is what is wrong with a text in a document where the number of a prefix length belongs; other is what to say of any text.
 func (e *entry) noNumber(s string, other *Error) *Error {
 	length := lengthOf(s)
 	switch _, is := quad(strings.TrimPrefix(s, "/")); {
-	case length == s: // it is in quotes
+	case strconv.Itoa(length) == s: // it is in quotes
 		return other
-	case length != "":
-		return fault(message.F("write %s, without quotes", length), message.T("is a netmask where a prefix length is expected"))
+	case length > 0:
+		return fault(message.F("write %d, without quotes", length), message.T("is a netmask where a prefix length is expected"))
 	case is, strings.ContainsAny(s, "/ "):
 		return e.noPrefix(s)
 	}

@@ -130,8 +130,8 @@ func (r *reader) value(key, value *yaml.Node, prefix string) {
 		f := unknownKey(prefix, key.Value)
 		if e := find(prefix + "prefixLength"); e != nil && e.tidy != nil && strings.Contains(strings.ToLower(key.Value), "mask") {
 			f.Fix = message.T("write prefixLength and a number in its place")
-			if length := lengthOf(value.Value); length != "" {
-				f.Fix = message.F("write prefixLength: %s", length)
+			if length := lengthOf(value.Value); length > 0 {
+				f.Fix = message.F("write prefixLength: %d", length)
 			}
 		}
 		r.report(key, join(strings.TrimSuffix(prefix, "."), key.Value), f)
