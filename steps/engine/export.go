@@ -12,6 +12,7 @@ import (
 
 	"touchdown/backend/hardware"
 	"touchdown/backend/host"
+	"touchdown/backend/report"
 	"touchdown/backend/support"
 	"touchdown/steps/offered"
 	"touchdown/steps/session"
@@ -59,7 +60,7 @@ func (e *Engine) Export(ctx context.Context, what session.Document) ([]byte, err
 		return exportOffer(ctx, e, kind, string(what))
 	}
 	switch what {
-	case session.ReportText, session.ReportJSON, session.SignedReport, session.Hosts:
+	case session.ReportText, session.ReportJSON, session.SignedReport, report.HostsFile:
 		data, err := readKept(e.folder.path(string(what)))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%w: there is no report yet; it is written by the last step", session.ErrNotFound)

@@ -3,12 +3,11 @@ package session
 // Document names what Export can return.
 type Document string
 
-// The documents.
+// The documents, beside report.HostsFile, the lines for the hosts files of the site's clients.
 const (
 	ReportText   Document = "report.txt"         // the hand-over report, for people
 	ReportJSON   Document = "report.json"        // the same, for machines
 	SignedReport Document = "report.signed.json" // the same in a signed envelope, for people elsewhere
-	Hosts        Document = "hosts.txt"          // lines for the hosts files of the site's clients
 	Answers      Document = "answers"            // the site config as YAML, secrets as <set>
 	Bundle       Document = "bundle"             // support bundle: .tar.gz of journal, log, snapshot, report, inventory; no secrets
 	// BundleOnStick has a bundle written to a stick, and tells where it is: a chosen.Saved in JSON. The name of a volume's device may

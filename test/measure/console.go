@@ -106,8 +106,8 @@ func onForms(ctx context.Context, l *lab) (map[string]figures.Figure, error) {
 	}, err
 }
 
-// watched is how long a form is watched on which nothing changes.
-const watched = 20 * time.Second
+// idleFor is how long a form is watched on which nothing changes.
+const idleFor = 20 * time.Second
 
 // sameMinute is how long to wait until a time lies within one minute. The header's clock is the one thing of an idle form that changes: it
 // writes once when a minute begins, and that is not counted.
@@ -126,16 +126,16 @@ func sameMinute(now time.Time, lasts time.Duration) time.Duration {
 // idle is what a form writes in a second while nothing changes. What it wrote is printed: nothing is the goal.
 func (s *screen) idle() float64 {
 	s.quiet(time.Second)
-	time.Sleep(sameMinute(time.Now(), watched))
+	time.Sleep(sameMinute(time.Now(), idleFor))
 	before := s.written()
-	time.Sleep(watched)
+	time.Sleep(idleFor)
 	s.mu.Lock()
 	wrote := bytes.Clone(s.got[before:])
 	s.mu.Unlock()
 	if len(wrote) > 0 {
 		fmt.Fprintf(os.Stderr, "an idle form wrote %q\n", wrote)
 	}
-	return float64(len(wrote)) / watched.Seconds()
+	return float64(len(wrote)) / idleFor.Seconds()
 }
 
 // firstWord is the median time from exec to the first word on the screen, in milliseconds, and the most bytes of the first pictures, with

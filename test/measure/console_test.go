@@ -33,8 +33,8 @@ func TestFirstText(t *testing.T) {
 func TestSameMinute(t *testing.T) {
 	for s := range 60 {
 		now := time.Date(2026, 11, 27, 10, 20, s, 0, time.UTC)
-		from := now.Add(sameMinute(now, watched))
-		if to := from.Add(watched); from.Second() < 2 || to.Truncate(time.Minute) != from.Truncate(time.Minute) || to.Second() > 58 {
+		from := now.Add(sameMinute(now, idleFor))
+		if to := from.Add(idleFor); from.Second() < 2 || to.Truncate(time.Minute) != from.Truncate(time.Minute) || to.Second() > 58 {
 			t.Errorf("from %v it is watched %v to %v", now, from, to)
 		}
 	}
