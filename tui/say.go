@@ -27,7 +27,7 @@ func t(key string, args ...any) string {
 			said[i] = show(text)
 		}
 	}
-	return fmt.Sprintf(s, said...)
+	return message.Sprintf(fmt.Sprintf, s, said...)
 }
 
 // show returns a text of the engine in the language of this console.

@@ -58,5 +58,8 @@ func (l *Language) Show(t Text) string {
 	if t.args == "" {
 		format = strings.ReplaceAll(t.id, "%", "%%") // the catalogue has formats alone
 	}
-	return l.printer.Sprintf(xmessage.Key(format, format), args...)
+	say := func(format string, args ...any) string {
+		return l.printer.Sprintf(xmessage.Key(format, format), args...)
+	}
+	return Sprintf(say, format, args...)
 }

@@ -22,15 +22,15 @@ type constant string
 func T(text constant) Text { return Text{english: string(text), id: string(text)} }
 
 // F is a message with arguments, formatted as by fmt.Sprintf. An argument that is a Text is shown in the language of the message;
-// numbers stay numbers, all else is data.
-func F(format constant, values ...any) Text {
-	english := fmt.Sprintf(string(format), values...)
-	list := make(args, len(values))
-	for i, v := range values {
+// numbers stay numbers, all else is data. A sentence within the sentence has no full stop of its own, see Sprintf.
+func F(format constant, given ...any) Text {
+	english := fmt.Sprintf(string(format), given...)
+	list := make(args, len(given))
+	for i, v := range given {
 		list[i] = newArgument(v)
 	}
-	if t := (Message{string(format), list}).text(); t.english == english {
-		return t
+	if m := (Message{string(format), list}); m.bounded() && fmt.Sprintf(m.ID, values(list, nil)...) == english {
+		return m.text()
 	}
 	return Data(english) // a verb wants the argument's own type, which JSON does not keep
 }

@@ -2,6 +2,7 @@ package message
 
 import (
 	"encoding/json"
+	"errors"
 	"net/netip"
 	"strings"
 	"testing"
@@ -13,6 +14,9 @@ var german = map[string]string{
 	"Port %d does not answer at %s.":   "An %[2]s antwortet Port %[1]d nicht.",
 	"the disk is full":                 "die Platte ist voll",
 	"Stopped: %s.":                     "Angehalten: %s.",
+	"The disk is full.":                "Die Platte ist voll.",
+	"%[1]s":                            "(technische Angabe) %[1]s",
+	"Look at %s:%d and %q.":            "In %s:%d steht %q.",
 	"It took %.1f seconds.":            "Es dauerte %.1f Sekunden.",
 	"100 %% sure":                      "100 %% sicher",
 	"%d image":                         "%d Abbild",
@@ -39,6 +43,13 @@ func TestLanguages(t *testing.T) {
 		{F("Port %d does not answer at %s.", uint16(6443), netip.MustParseAddr("192.0.2.7")), "Port 6443 does not answer at 192.0.2.7.", "An 192.0.2.7 antwortet Port 6443 nicht."},
 		{F("Stopped: %s.", T("the disk is full")), "Stopped: the disk is full.", "Angehalten: die Platte ist voll."},
 		{F("Stopped: %s.", Data("the disk is full")), "Stopped: the disk is full.", "Angehalten: the disk is full."},
+		{F("Stopped: %s.", T("The disk is full.")), "Stopped: The disk is full.", "Angehalten: Die Platte ist voll."},
+		{F("Stopped: %s.", errors.New("It said no.")), "Stopped: It said no.", "Angehalten: (technische Angabe) It said no."},
+		{F("Stopped: %s.", F("Stopped: %s.", T("The disk is full."))), "Stopped: Stopped: The disk is full.", "Angehalten: Angehalten: Die Platte ist voll."},
+		{F("%s: %s", T("The disk is full."), "eno1."), "The disk is full: eno1.", "Die Platte ist voll: eno1."},
+		{F("Look at %s:%d and %q.", "example.com.", 53, "a."), `Look at example.com.:53 and "a.".`, `In example.com.:53 steht "a.".`},
+		{F("Stopped: %s.", "..."), "Stopped: ....", "Angehalten: ...."},
+		{Data("The disk is full.."), "The disk is full..", "The disk is full.."},
 		{F("It took %.1f seconds.", 2.0), "It took 2.0 seconds.", "Es dauerte 2,0 Sekunden."},
 		{F("It took %s.", 2*time.Second), "It took 2s.", "It took 2s."},
 		{Join([]Text{T("the disk is full"), Data("x%d")}, " 5% "), "the disk is full 5% x%d", "die Platte ist voll 5% x%d"},
@@ -131,7 +142,7 @@ func TestSecretsLeaveTheArguments(t *testing.T) {
 	secret := `a"b\c`
 	mask := func(s string) string { return strings.ReplaceAll(s, secret, "<secret>") }
 	got := F("Stopped: %s.", F("It took %s.", secret)).Map(mask)
-	if got.String() != "Stopped: It took <secret>.." || got != F("Stopped: %s.", F("It took %s.", "<secret>")) {
+	if got.String() != "Stopped: It took <secret>." || got != F("Stopped: %s.", F("It took %s.", "<secret>")) {
 		t.Errorf("masked: %+v", got)
 	}
 	// A secret that stands across an argument and the sentence cannot be taken out of the arguments alone.

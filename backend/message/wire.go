@@ -95,7 +95,7 @@ func (m Message) text() Text {
 	if !m.bounded() {
 		return Data(m.ID)
 	}
-	return Text{english: fmt.Sprintf(m.ID, values(m.Args, nil)...), id: m.ID, args: m.Args.String()}
+	return Text{english: Sprintf(fmt.Sprintf, m.ID, values(m.Args, nil)...), id: m.ID, args: m.Args.String()}
 }
 
 // walk calls each with every Text below v.

@@ -163,7 +163,7 @@ func (d *Document) details(s *sheet) {
 	}
 	s.WriteString("</table>\n")
 	s.list("Waived: a person took responsibility", each(d.Waivers, func(w Waiver) string {
-		return fmt.Sprintf("%s: %s. Waived by %s (%s)", w.Title, w.Observed, w.By, w.Reason)
+		return fmt.Sprintf("%s: %s. Waived by %s (%s)", w.Title, strings.TrimSuffix(w.Observed, "."), w.By, w.Reason)
 	}))
 	s.list("Warnings", d.Warnings)
 	s.list("Problems met on the way", d.Problems)
