@@ -2,6 +2,7 @@ package images
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -57,10 +58,22 @@ func (l looking) run(ctx context.Context) (Status, error) {
 			if ctx.Err() != nil {
 				return s, err
 			}
-			s.Trouble = problem.From(err).Summary
+			s.explain(err)
 		}
 	}
 	return s, s.save(l.host)
+}
+
+// explain keeps why the look could not be finished. Without the reason of the system a person who reads of it could only guess.
+func (s *Status) explain(err error) {
+	p := problem.From(err)
+	if _, known := errors.AsType[*problem.Problem](err); !known && p.Code == "ERR-UNKN" {
+		p = &problem.Problem{
+			Code: "STR-LOOK", Summary: message.T("The image store cannot be looked through to its end."),
+			Fix: message.T("Reboot the node, which brings the store in order; if it stays so, make a support bundle and call support."), Err: err,
+		}
+	}
+	s.Trouble, s.Fix, s.Detail = p.Summary, p.Fix, message.Detail(err)
 }
 
 func (l looking) store(ctx context.Context, s *Status) error {

@@ -3,12 +3,16 @@ package images
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"touchdown/backend/check"
 	"touchdown/backend/host"
 	"touchdown/backend/images/cri/critest"
+	"touchdown/backend/images/layerstore"
 	"touchdown/backend/kube/kubetest"
+	"touchdown/backend/message"
 )
 
 // opened is the node on which a CRI-O for tests runs, without a cluster.
@@ -22,23 +26,72 @@ func opened(t *testing.T, s *critest.Server) *Node {
 	return n
 }
 
-// TestAfterBoot: a boot in which CRI-O lacks an image is kept for the screens, and the generation before stays; one in which all is
-// well reads each byte and lets it go.
-func TestAfterBoot(t *testing.T) {
+// booted is a node with a seeded store, which CRI-O does not list yet.
+func booted(t *testing.T) (*critest.Server, *layerstore.Store, *Node) {
+	t.Helper()
 	s := critest.Start(t)
 	storeOf(t, s.Root, "a", "b")
 	p := seed(t, s.Root)
-	g, err := p.Current()
-	if err != nil {
-		t.Fatal(err)
-	}
 	write(t, s.Root, bootID, "two\n")
 	write(t, s.Root, conf, naming)
 	write(t, s.Root, "/proc/self/mountinfo", "36 35 8:4 / "+Mount+" ro,relatime - xfs /dev/sda4 rw\n")
 	if err := os.Symlink(filepath.Base(StoreDir), filepath.Join(s.Root, Mount)); err != nil {
 		t.Fatal(err)
 	}
-	n := opened(t, s)
+	return s, p, opened(t, s)
+}
+
+// TestALookBesideAWipe: the engine removes what Touchdown keeps while the store, which it leaves, is read.
+func TestALookBesideAWipe(t *testing.T) {
+	s, p, n := booted(t)
+	g, err := p.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range g.Images {
+		s.Images = append(s.Images, critest.Image(i.ID, 1000, i.Names...))
+	}
+	if err := os.RemoveAll(n.host.Path(state(""))); err != nil {
+		t.Fatal(err)
+	}
+	status, err := n.Look(t.Context(), Look{Full: true})
+	if err != nil || !status.Well() || status.Verified.IsZero() || len(Notices(n.host)) > 0 || !n.host.Exists(state("verified.jsonl")) {
+		t.Errorf("%v, %+v, every screen says %q", err, status, Notices(n.host))
+	}
+}
+
+// TestALookThatFails is explained, and told also where not even the generation in force can be read: that is not a node without a store.
+func TestALookThatFails(t *testing.T) {
+	_, p, n := booted(t)
+	g, err := p.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, p.Root(g.N), "manifest.json", "")
+	status, err := n.Look(t.Context(), Look{})
+	told := Notices(n.host)
+	if err != nil || status.Generation != 0 || len(told) != 1 || told[0].String() != "Image store: The image store cannot be looked through to its end. "+lookFix {
+		t.Errorf("%v, %+v, every screen says %q", err, status, told)
+	}
+	if c := status.Checks()[0]; c.Status != check.Fail || c.Fix.String() != lookFix || len(c.Evidence) != 1 || !strings.Contains(c.Evidence[0].String(), "reading generation") {
+		t.Errorf("%+v", c)
+	}
+	status.Fix = message.Text{} // of a release that kept none
+	if told := status.notice().String(); told != "Image store: The image store cannot be looked through to its end. Run `touchdown images verify` while a registry can be reached." {
+		t.Errorf("%q", told)
+	}
+}
+
+const lookFix = "Reboot the node, which brings the store in order; if it stays so, make a support bundle and call support."
+
+// TestAfterBoot: a boot in which CRI-O lacks an image is kept for the screens, and the generation before stays; one in which all is
+// well reads each byte and lets it go.
+func TestAfterBoot(t *testing.T) {
+	s, p, n := booted(t)
+	g, err := p.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := noteSwitchIn(n.host, "one"); err != nil {
 		t.Fatal(err)
 	}

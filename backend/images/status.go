@@ -33,6 +33,8 @@ type Status struct {
 	Repaired   []message.Text `json:"repaired,omitempty"` // what was damaged or missing, and is whole again
 	Verified   time.Time      `json:"verified,omitzero"`  // when each byte of the store was last read and found right
 	Trouble    message.Text   `json:"trouble,omitzero"`   // why the look could not be finished
+	Fix        message.Text   `json:"fix,omitzero"`       // of the trouble
+	Detail     message.Text   `json:"detail,omitzero"`    // of the trouble, for an engineer
 }
 
 // Well tells whether the node has all that was seeded, and CRI-O sees it.
@@ -81,10 +83,27 @@ func Notices(m *host.Machine) []message.Text {
 	if n := len(s.Repaired); n > 0 {
 		out = append(out, message.F("Image store: %s damaged and repaired automatically.", message.N(n, "%d thing was", "%d things were")))
 	}
-	if s.Generation > 0 && !s.Well() {
-		out = append(out, message.F("Image store: %s. Run `touchdown images verify` while a registry can be reached.", s.wrong()))
+	if t := s.notice(); t != (message.Text{}) {
+		out = append(out, t)
 	}
 	return out
+}
+
+// notice is what every screen says of a store that is not well.
+func (s Status) notice() message.Text {
+	switch {
+	case s.troubled() && s.Fix != (message.Text{}):
+		return message.F("Image store: %s %s", message.Sentence(s.Trouble), s.Fix)
+	case s.Generation > 0 && !s.Well(), s.Trouble != (message.Text{}):
+		return message.F("Image store: %s. Run `touchdown images verify` while a registry can be reached.", s.wrong())
+	}
+	return message.Text{}
+}
+
+// troubled tells whether why the look could not be finished is the worst that there is to say. Whoever cannot even read which generation is
+// in force does not know it: that is not a node that was never seeded.
+func (s Status) troubled() bool {
+	return s.Trouble != (message.Text{}) && s.wrong() == s.Trouble
 }
 
 // wrong says the worst that is not well.
@@ -105,7 +124,7 @@ func (s Status) wrong() message.Text {
 // Checks are the state in the form that screens and reports show.
 func (s Status) Checks() []check.Check {
 	source := message.T("what was seeded (manifest of the store)")
-	if s.Generation == 0 {
+	if s.Generation == 0 && s.Trouble == (message.Text{}) {
 		return []check.Check{{
 			ID: "images-store", Title: message.T("Image store"), Status: check.Warn, Observed: message.T("none: without a registry a lost image cannot come back"),
 			Expected: message.T("all images the node runs"), Source: source, Fix: message.T("Let Touchdown seed it: `touchdown images seed`."),
@@ -118,6 +137,9 @@ func (s Status) Checks() []check.Check {
 	if !s.Mounted || !s.Named || s.Trouble != (message.Text{}) {
 		store.Status, store.Observed = check.Fail, s.wrong()
 		store.Fix = message.T("Run `touchdown images seed` again; it changes only what is not right.")
+		if s.troubled() && s.Fix != (message.Text{}) {
+			store.Fix, store.Evidence = s.Fix, []message.Text{s.Detail}
+		}
 	}
 	listed := check.Check{
 		ID: "images-listed", Title: message.T("Images seen by CRI-O"), Status: check.Pass, Source: source,

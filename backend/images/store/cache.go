@@ -82,6 +82,10 @@ func (c *Cache) put(s *Store, l Layer) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.known[key] = v.At
+	// A wipe of what Touchdown keeps takes the folder away while a store is read, which it leaves.
+	if err := os.MkdirAll(filepath.Dir(c.path), 0o700); err != nil {
+		return fmt.Errorf("making the folder of what is verified: %w", err)
+	}
 	f, err := os.OpenFile(c.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("opening what is verified: %w", err)
