@@ -19,7 +19,7 @@ type ended string
 
 var _ fmt.Formatter = ended("")
 
-// Format implements fmt.Formatter. What is cut, quoted or set in a column stays as it is.
+// Format implements fmt.Formatter. What is cut, quoted or set in a column has no mark.
 func (e ended) Format(s fmt.State, verb rune) {
 	_, wide := s.Width()
 	_, cut := s.Precision()

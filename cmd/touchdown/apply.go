@@ -90,7 +90,7 @@ func (f *applyFlags) work(cmd *cobra.Command, given answers) error {
 	if err != nil {
 		return err
 	}
-	engine, closeSession, err := f.session()
+	engine, closeSession, err := f.session(cmd.Context())
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func (c *common) console(cmd *cobra.Command) error {
 	if !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stdout.Fd())) {
 		return usage(errors.New("the console needs a terminal; use `touchdown apply -f FILE` without one"))
 	}
-	engine, closeSession, err := c.session()
+	engine, closeSession, err := c.session(cmd.Context())
 	if err != nil {
 		return err
 	}

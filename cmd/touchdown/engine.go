@@ -86,7 +86,10 @@ It goes on with unfinished work when it starts.`,
 // serve runs an engine until ctx ends.
 func (f *engineFlags) serve(ctx context.Context, socket string, h hooks) error {
 	f.media = true
-	e, closeEngine, err := f.open(h)
+	e, closeEngine, err := f.open(ctx, h)
+	if err != nil && errors.Is(err, ctx.Err()) { // stopped before it began
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -95,12 +98,12 @@ func (f *engineFlags) serve(ctx context.Context, socket string, h hooks) error {
 }
 
 // open starts an engine on the machine that the flags name.
-func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
+func (f *engineFlags) open(ctx context.Context, h hooks) (*engine.Engine, func() error, error) {
 	debug.SetMemoryLimit(memoryLimit)
 	debug.SetGCPercent(gcPercent)
 	mask := &engine.Masker{}
 	logFile := filepath.Join(f.state, "engine.log")
-	out, log, err := f.prepare(h, logFile, mask)
+	out, log, err := f.prepare(ctx, h, logFile, mask)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -150,12 +153,15 @@ func (f *engineFlags) open(h hooks) (*engine.Engine, func() error, error) {
 }
 
 // prepare makes the state folder fit for an engine, and opens its log.
-func (f *engineFlags) prepare(h hooks, logFile string, mask *engine.Masker) (*os.File, *slog.Logger, error) {
+func (f *engineFlags) prepare(ctx context.Context, h hooks, logFile string, mask *engine.Masker) (*os.File, *slog.Logger, error) {
 	if err := os.MkdirAll(f.state, 0o700); err != nil {
 		return nil, nil, fmt.Errorf("creating the state folder: %w", err)
 	}
 	machine := host.Open(host.Options{Root: h.root, NoPower: true})
-	unfinished := f.finishWipe()
+	unfinished := f.finishWipe(ctx)
+	if unfinished != nil && ctx.Err() != nil {
+		return nil, nil, unfinished
+	}
 	if unfinished == nil {
 		unfinished = f.finishReturn(machine) // it moves the log
 	}
@@ -267,9 +273,9 @@ func (w maskedWriter) Write(record []byte) (int, error) {
 }
 
 // session returns the engine's client, or with --local an engine of this process.
-func (c *connection) session() (session.Session, func() error, error) {
+func (c *connection) session(ctx context.Context) (session.Session, func() error, error) {
 	if !c.local {
 		return c.client(), func() error { return nil }, nil
 	}
-	return c.engine.open(c.hooks)
+	return c.engine.open(ctx, c.hooks)
 }

@@ -255,7 +255,7 @@ func (f *factoryFlags) open(cmd *cobra.Command, machine *host.Machine) error {
 
 // again lets the list begin again where it came to its end: what the node was sealed with says nothing of what it is now.
 func (f *factoryFlags) again(ctx context.Context) error {
-	engine, closeSession, err := f.session()
+	engine, closeSession, err := f.session(ctx)
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func (f *factoryFlags) undoLanding(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	engine, closeSession, err := f.session()
+	engine, closeSession, err := f.session(cmd.Context())
 	if err != nil {
 		return err
 	}

@@ -220,7 +220,7 @@ func TestReturnedAfterAPowerCut(t *testing.T) {
 		r.write(layout.State+"/site.yaml", "moved not yet\n")
 		r.write(layout.Returned+"/2026-11-26/sums.jsonl", "moved\n")
 		if line == nil {
-			_, closeEngine, err := (&engineFlags{state: r.state(), kubeconfig: filepath.Join(r.root, "kubeconfig")}).open(hooks{root: r.root})
+			_, closeEngine, err := (&engineFlags{state: r.state(), kubeconfig: filepath.Join(r.root, "kubeconfig")}).open(t.Context(), hooks{root: r.root})
 			if err != nil {
 				t.Fatal(err)
 			}

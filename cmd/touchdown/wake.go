@@ -33,14 +33,17 @@ const (
 
 // wake asks the engine for a snapshot. Where none answers and the node has the engine's unit, it says so and restarts it:
 // nobody at a console of an installed node knows how to.
-func (c *connection) wake(ctx context.Context, out io.Writer, engine session.Session) error {
-	_, err := engine.Snapshot(ctx)
+func (c *connection) wake(ctx context.Context, out io.Writer, client session.Session) error {
+	_, err := client.Snapshot(ctx)
 	machine := host.Open(host.Options{Root: c.hooks.root})
 	if !errors.Is(err, session.ErrNoEngine) || !c.installed(machine) {
 		return err
 	}
+	if err := awaitWipe(ctx, out, machine, client); !errors.Is(err, session.ErrNoEngine) {
+		return err
+	}
 	fmt.Fprintln(out, "The engine does not run; starting it.")
-	return restart(ctx, machine, engine)
+	return restart(ctx, machine, client)
 }
 
 // installed tells whether the engine is a unit of this node.

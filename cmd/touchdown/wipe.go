@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/host"
+	"touchdown/backend/layout"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps/engine"
@@ -77,7 +80,8 @@ func (w *wiping) run(cmd *cobra.Command, typed string) error {
 		return err
 	}
 	err = w.withoutEngine(cmd.Context(), machine, func() error {
-		if err := engine.WipeAll(w.engine.state, w.giveUp); err != nil {
+		// A line that hangs up does not end it: what is left of the records would be of no use.
+		if err := engine.WipeAll(context.WithoutCancel(cmd.Context()), w.engine.state, w.giveUp); err != nil {
 			return err
 		}
 		return state.isTrue()
@@ -163,15 +167,47 @@ func (c *connection) withoutEngine(ctx context.Context, machine *host.Machine, d
 		}
 	}
 	if unit {
-		err = errors.Join(err, restart(ctx, machine, c.client()))
+		err = errors.Join(err, restart(context.WithoutCancel(ctx), machine, c.client()))
 	}
 	return err
 }
 
-// finishWipe goes on with a wipe that a power cut has interrupted, before an engine reads the records that are left.
-func (f *engineFlags) finishWipe() error {
+// finishWipe goes on with a wipe that a power cut has interrupted, before an engine reads the records that are left. An engine that is
+// stopped meanwhile leaves the rest to the next one.
+func (f *engineFlags) finishWipe(ctx context.Context) error {
 	if !engine.WipeBegun(f.state) {
 		return nil
 	}
-	return engine.WipeAll(f.state, true)
+	return engine.WipeAll(ctx, f.state, true)
+}
+
+// wipeLook is how often an engine that ends a wipe is looked at.
+const wipeLook = time.Second
+
+// awaitWipe waits for an engine that runs and answers nobody yet, because it first ends a wipe that a power cut has interrupted: a restart
+// would interrupt the wipe once more. session.ErrNoEngine tells that there is none to wait for.
+func awaitWipe(ctx context.Context, out io.Writer, machine *host.Machine, client session.Session) error {
+	waits := false
+	for engine.WipeBegun(machine.Path(layout.State)) {
+		if _, err := machine.Run(ctx, "systemctl", "is-active", "--quiet", engineUnit); err != nil {
+			return errors.Join(session.ErrNoEngine, err)
+		}
+		if !waits {
+			fmt.Fprintln(out, "The engine first ends a wipe that was interrupted; waiting for it.")
+			waits = true
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(wipeLook):
+		}
+		if _, err := client.Snapshot(ctx); !errors.Is(err, session.ErrNoEngine) { // also where the wipe failed
+			return err
+		}
+	}
+	if !waits {
+		return session.ErrNoEngine
+	}
+	_, err := firstAnswer(ctx, client)
+	return err
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"touchdown/backend/envelope"
 	"touchdown/backend/host"
@@ -135,13 +137,55 @@ func TestAnEngineFinishesAWipe(t *testing.T) {
 	r := toWipe(t, atWork)
 	r.write(layout.State+"/wipe-under-way", "")
 	f := &engineFlags{state: r.state()}
-	out, _, err := f.prepare(hooks{root: r.root}, filepath.Join(r.state(), "engine.log"), &engine.Masker{})
+	out, _, err := f.prepare(t.Context(), hooks{root: r.root}, filepath.Join(r.state(), "engine.log"), &engine.Masker{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer out.Close()
 	if left, err := os.ReadDir(r.state()); err != nil || r.secrets() != 0 || len(left) != 1 || left[0].Name() != "engine.log" {
 		t.Errorf("%v, %d secrets, left %v", err, r.secrets(), left)
+	}
+}
+
+// TestAnEngineThatIsStoppedInAWipe ends at once and leaves the rest to the next one: each file is synced, and systemd waits for 20 seconds.
+func TestAnEngineThatIsStoppedInAWipe(t *testing.T) {
+	r := toWipe(t, atWork)
+	r.write(layout.State+"/wipe-under-way", "")
+	all := r.secrets()
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	f := &engineFlags{state: r.state()}
+	if err := f.serve(ctx, filepath.Join(r.root, "s"), hooks{root: r.root}); err != nil || r.secrets() != all || !engine.WipeBegun(r.state()) {
+		t.Errorf("%v, %d secrets of %d, a wipe under way: %t", err, r.secrets(), all, engine.WipeBegun(r.state()))
+	}
+}
+
+// TestAConsoleWaitsForAWipe instead of restarting the engine that ends it. One that does not run is started.
+func TestAConsoleWaitsForAWipe(t *testing.T) {
+	for _, runs := range []bool{true, false} {
+		r := toWipe(t, atWork)
+		r.write("/etc/systemd/system/"+engineUnit, "")
+		r.write(layout.State+"/wipe-under-way", "")
+		asked := filepath.Join(r.root, "asked")
+		r.write("/bin/systemctl", "#!/bin/sh\necho \"$1\" >> "+asked+"\ntest \"$1\" = is-active && exec "+strconv.FormatBool(runs)+"\nexit 1\n")
+		if err := os.Chmod(filepath.Join(r.root, "bin/systemctl"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", filepath.Join(r.root, "bin")+":"+os.Getenv("PATH"))
+		socket := filepath.Join(r.root, "s")
+		go func() { // the engine ends the wipe, and only then listens
+			time.Sleep(wipeLook / 2)
+			if runs && engine.WipeAll(t.Context(), r.state(), true) == nil {
+				_ = wire.Serve(t.Context(), hostile{state: view.Collecting}, socket)
+			}
+		}()
+		c := &connection{socket: socket, target: target{hooks: hooks{root: r.root}}}
+		var said strings.Builder
+		err := c.wake(t.Context(), &said, c.client())
+		text, readErr := os.ReadFile(asked)
+		if (err == nil) != runs || readErr != nil || strings.Contains(string(text), "restart") == runs || strings.Contains(said.String(), "interrupted") != runs {
+			t.Errorf("it runs: %t: %v, %v, systemctl %q: %s", runs, err, readErr, text, said.String())
+		}
 	}
 }
 
@@ -196,7 +240,7 @@ func TestAWipeIsStated(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.write(layout.State+"/wipe-under-way", "")
-	if err := engine.WipeAll(r.state(), true); err != nil { // what the engine does behind a power cut
+	if err := engine.WipeAll(t.Context(), r.state(), true); err != nil { // what the engine does behind a power cut
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(said); err == nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,8 +25,9 @@ func WipeBegun(dir string) bool {
 
 // WipeAll overwrites and removes everything that Touchdown keeps in a state folder, of the site and of the bench line: secrets first; the
 // record of what install laid stays, without which uninstall could not take it away. It
-// needs an engine that has ended, and, without giveUp, a job of which nothing can be undone. Where it was cut off, the next call goes on.
-func WipeAll(dir string, giveUp bool) (err error) {
+// needs an engine that has ended, and, without giveUp, a job of which nothing can be undone. Where it was cut off, by a power cut or
+// with ctx, the next call goes on.
+func WipeAll(ctx context.Context, dir string, giveUp bool) (err error) {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -50,11 +52,11 @@ func WipeAll(dir string, giveUp bool) (err error) {
 		}
 	}
 	for _, name := range []string{"secrets", "saved", filepath.Base(layout.Media), filepath.Base(layout.Outbox), filepath.Base(layout.ReportKey), filepath.Base(layout.ClusterBackup)} {
-		if err := wipeTree(filepath.Join(dir, name)); err != nil {
+		if err := wipeTree(ctx, filepath.Join(dir, name)); err != nil {
 			return err
 		}
 	}
-	if err := emptyFolder(dir, wipeMark, "lock", filepath.Base(layout.Installed)); err != nil {
+	if err := emptyFolder(ctx, dir, wipeMark, "lock", filepath.Base(layout.Installed)); err != nil {
 		return err
 	}
 	for _, name := range []string{"lock", wipeMark} { // the mark last: what is left has no records
@@ -79,7 +81,7 @@ func mayBeWiped(dir string) error {
 }
 
 // emptyFolder wipes and removes what is in a folder, but for the files that are kept.
-func emptyFolder(dir string, kept ...string) error {
+func emptyFolder(ctx context.Context, dir string, kept ...string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("emptying the state folder: %w", err)
@@ -89,7 +91,7 @@ func emptyFolder(dir string, kept ...string) error {
 		if slices.Contains(kept, entry.Name()) {
 			continue
 		}
-		if err := wipeTree(path); err != nil {
+		if err := wipeTree(ctx, path); err != nil {
 			return err
 		}
 		if err := os.RemoveAll(path); err != nil { // folders, which are empty by now

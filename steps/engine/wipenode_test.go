@@ -51,27 +51,27 @@ func TestWipeAll(t *testing.T) {
 	must(t, os.WriteFile(outside, []byte("not ours"), 0o600))
 	must(t, os.Symlink(outside, filepath.Join(dir, "media", "link")))
 	must(t, os.Symlink(filepath.Dir(outside), filepath.Join(dir, "folder")))
-	must(t, WipeAll(dir, false))
+	must(t, WipeAll(t.Context(), dir, false))
 	if names := remains(t, dir); len(names) > 0 {
 		t.Errorf("left: %q", names)
 	}
 	if text, err := os.ReadFile(outside); err != nil || string(text) != "not ours" {
 		t.Errorf("%q, %v", text, err)
 	}
-	must(t, WipeAll(dir, false)) // with nothing to do
-	must(t, WipeAll(filepath.Join(dir, "none"), false))
+	must(t, WipeAll(t.Context(), dir, false)) // with nothing to do
+	must(t, WipeAll(t.Context(), filepath.Join(dir, "none"), false))
 }
 
 // TestAFailedLandingIsNotWiped unless it is given up: its originals are there to undo it.
 func TestAFailedLandingIsNotWiped(t *testing.T) {
 	dir := fullFolder(t, failedAt)
-	if err := WipeAll(dir, false); problem.From(err).Code != "FAC-BUSY" {
+	if err := WipeAll(t.Context(), dir, false); problem.From(err).Code != "FAC-BUSY" {
 		t.Errorf("%v", err)
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "saved/a/b")); err != nil || string(text) != "pl4nted" || WipeBegun(dir) {
 		t.Errorf("%q, %v, begun %t", text, err, WipeBegun(dir))
 	}
-	must(t, WipeAll(dir, true))
+	must(t, WipeAll(t.Context(), dir, true))
 	if names := remains(t, dir); len(names) > 0 {
 		t.Errorf("left: %q", names)
 	}
@@ -89,7 +89,7 @@ func TestAWipeThatWasCutOff(t *testing.T) {
 		if !WipeBegun(dir) {
 			t.Fatal("it is not known that a wipe has begun")
 		}
-		must(t, WipeAll(dir, false))
+		must(t, WipeAll(t.Context(), dir, false))
 		if names := remains(t, dir); len(names) > 0 {
 			t.Errorf("cut behind %d: left %q", cut, names)
 		}
@@ -102,7 +102,7 @@ func TestALiveEngineIsNotWiped(t *testing.T) {
 		dir := fullFolder(t, acceptedThere)
 		lock, err := takeLock(filepath.Join(dir, name))
 		must(t, err)
-		if err := WipeAll(dir, true); problem.From(err).Code != "ENG-BUSY" || WipeBegun(dir) {
+		if err := WipeAll(t.Context(), dir, true); problem.From(err).Code != "ENG-BUSY" || WipeBegun(dir) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "media/node.key")); err != nil {
