@@ -70,6 +70,10 @@ func TestOwnAddressesComeLast(t *testing.T) {
 			"bash $order; a 2001:db8:5::7/64; ip -6 -o address show dev br-ex scope global | head -1 | grep -qF 2001:db8:5::7",
 			"192.0.2.10/32 2001:db8:5::7/64 2001:db8:1::10/128(deprecated)",
 		},
+		"the installation's IPv6 address, with a network": {
+			"a 2001:db8:1::10/64 noprefixroute; ip route add 2001:db8:1::/64 dev br-ex; a 2001:db8:5::7/64; bash $order; d 2001:db8:5::7/64; ip -6 route show 2001:db8:1::/64 dev br-ex | grep -q .",
+			"192.0.2.10/32 2001:db8:1::10/64",
+		},
 		"the site's IPv6 address goes": {
 			"a 2001:db8:5::7/64; bash $order; d 2001:db8:5::7/64",
 			"192.0.2.10/32 2001:db8:1::10/128",

@@ -83,9 +83,8 @@ func (u *Uplink) compare(ctx context.Context, m *host.Machine, own host.Own) err
 			*method = "manual"
 			u.change = append(u.change, family+".method", *method)
 		}
-		entry := netip.PrefixFrom(a, a.BitLen()).String()
-		if !slices.Contains(strings.FieldsFunc(has, func(r rune) bool { return r == ',' || r == ' ' }), entry) {
-			u.change = append(u.change, "+"+family+".addresses", entry)
+		if !held(a, has) {
+			u.change = append(u.change, "+"+family+".addresses", netip.PrefixFrom(a, a.BitLen()).String())
 		}
 	}
 	if method4 == "auto" && settings[2] != "yes" {
@@ -105,6 +104,15 @@ func (u *Uplink) compare(ctx context.Context, m *host.Machine, own host.Own) err
 		}
 	}
 	return nil
+}
+
+// held tells whether one of a profile's addresses keeps this own one on br-ex. An IPv6 address from the installation does, with its
+// network: neighbours stay on the link.
+func held(a netip.Addr, entries string) bool {
+	return slices.ContainsFunc(strings.FieldsFunc(entries, func(r rune) bool { return r == ',' || r == ' ' }), func(text string) bool {
+		p, err := netip.ParsePrefix(text)
+		return err == nil && host.Own{a}.Holds(p)
+	})
 }
 
 // Ready tells whether the profile is as a node on the road needs it.

@@ -86,6 +86,9 @@ func TestUplinkOfTwoFamilies(t *testing.T) {
 		"auto\n\nyes\n2147483647\nlink-local\n\n":                                  "nmcli connection modify uuid u1 +ipv4.addresses 10.1.2.3/32 ipv6.method manual +ipv6.addresses fd00::5/128",
 		"auto\n10.1.2.3/32\nyes\n2147483647\nauto\nfd00\\:\\:7/64\n":               "nmcli connection modify uuid u1 +ipv6.addresses fd00::5/128",
 		"auto\n10.1.2.3/24, 10.1.2.3/32\nyes\n2147483647\nauto\nfd00\\:\\:5/128\n": "",
+		// The installation's, with a network: the kernel has an IPv6 address once, so that another entry would take the route to the neighbours.
+		"manual\n10.1.2.3/24\nno\n0\nmanual\nfd00\\:\\:5/64\n":                 "nmcli connection modify uuid u1 +ipv4.addresses 10.1.2.3/32",
+		"manual\n10.1.2.3/32\nno\n0\nmanual\nfd00\\:\\:7/64, fd00\\:\\:5/64\n": "",
 	} {
 		m := port(t, settings, "2: br-ex inet6 fd00::5/64 scope global\n")
 		u, err := factory.FindUplink(t.Context(), m.Machine, own)

@@ -69,7 +69,9 @@ func addresses(ctx context.Context, m *host.Machine, own host.Own) check.Check {
 			if a.Scope == "global" {
 				all = append(all, fmt.Sprintf("%s/%d", a.Local, a.Bits))
 			}
-			missing = slices.DeleteFunc(missing, func(o netip.Addr) bool { return o.String() == a.Local && o.BitLen() == a.Bits })
+			if local, err := netip.ParseAddr(a.Local); err == nil {
+				missing = slices.DeleteFunc(missing, func(o netip.Addr) bool { return host.Own{o}.Holds(netip.PrefixFrom(local, a.Bits)) })
+			}
 		}
 	}
 	return result(id, message.T(title), len(missing) == 0, message.Data(strings.Join(all, ", ")), message.Data(want))

@@ -135,3 +135,10 @@ func (o Own) Prefixes(six bool) []netip.Prefix {
 
 // Has tells whether an entry on br-ex is the node's own one; the site may have given the same address with a network.
 func (o Own) Has(p netip.Prefix) bool { return p.IsSingleIP() && slices.Contains(o, p.Addr()) }
+
+// Holds tells whether an own address is on br-ex by this entry, so that it needs no other. An IPv6 address is on an interface only
+// once, whatever its network (Linux net/ipv6/addrconf.c, ipv6_chk_same_addr): an entry beside one with a network would take its place,
+// and the route to the neighbours with it.
+func (o Own) Holds(p netip.Prefix) bool {
+	return o.Has(p) || p.Addr().Is6() && slices.Contains(o, p.Addr())
+}

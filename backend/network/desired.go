@@ -256,7 +256,9 @@ func (f Family) family(six bool, own host.Own, ownDNS bool) *family {
 	}
 	for _, p := range own.Prefixes(six) {
 		out.Enabled = true
-		out.Address = append(out.Address, address{IP: p.Addr().String(), Prefix: p.Bits()})
+		if !slices.ContainsFunc(out.Address, func(a address) bool { return host.Own{p.Addr()}.Holds(a.prefix()) }) {
+			out.Address = append(out.Address, address{IP: p.Addr().String(), Prefix: p.Bits()})
+		}
 	}
 	if !out.Enabled {
 		return &family{}

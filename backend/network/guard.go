@@ -284,7 +284,7 @@ func ownKept(want *state, carrier string, own host.Own) error {
 			for _, a := range f.Address {
 				p := a.prefix()
 				switch {
-				case i.Name == carrier && own.Has(p) && f.Enabled:
+				case i.Name == carrier && own.Holds(p) && f.Enabled:
 					missing = slices.DeleteFunc(missing, func(a netip.Addr) bool { return a == p.Addr() })
 				case i.Name != carrier && p.IsValid() && slices.Contains(own, p.Addr()):
 					return message.Failed(message.F("gives %s the node's internal address %s", i.Name, p.Addr()))

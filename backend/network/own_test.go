@@ -37,6 +37,53 @@ func TestSiteInTheSubnetOfTheInstallation(t *testing.T) {
 	}
 }
 
+// TestOneEntryOfIPv6: the kernel has an IPv6 address once on an interface, so that one which a site or the installation gave with a
+// network has no entry without one beside it, which would take the network away. An address of the same subnet has.
+func TestOneEntryOfIPv6(t *testing.T) {
+	own, err := host.NewOwn([]string{"192.0.2.10", "2001:db8:fac::10"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for given, want := range map[string][]string{
+		"2001:db8:fac::10": {"2001:db8:fac::10/64"},
+		"2001:db8:fac::11": {"2001:db8:fac::11/64", "2001:db8:fac::10/128"},
+	} {
+		s := Settings{Own: own, IPv4: Family{Method: DHCP}, IPv6: Family{Method: Static, Address: given, Prefix: 64}}
+		v4, v6 := s.families()
+		var got []string
+		for _, a := range v6.Address {
+			got = append(got, a.prefix().String())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("settings: br-ex gets %v, not %v", got, want)
+		}
+		d := document{"interfaces": []any{map[string]any{
+			"name": "enp1s0", "type": "ethernet", "ipv6": map[string]any{"address": []any{map[string]any{"ip": given, "prefix-length": 64}}},
+		}}}
+		for _, a := range own {
+			d.withOwn("enp1s0", a)
+		}
+		view, err := parseState(d.json())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := view.Interfaces[0].IPv6.Address; !slices.Equal(got, v6.Address) {
+			t.Errorf("document: br-ex gets %v, not %v", got, want)
+		}
+		if err := ownKept(view, "enp1s0", own); err != nil {
+			t.Error(err)
+		}
+		status := Status{}
+		status.addresses(v6, &Current{Settings: Settings{Own: own}}, nil)
+		if !status.Own || !slices.Equal(status.Addresses, want[:1]) {
+			t.Errorf("the status tells %+v", status)
+		}
+		if four := view.Interfaces[0].IPv4.Address; len(four) != 1 || len(v4.Address) != 1 {
+			t.Errorf("of IPv4 there are %v and %v", four, v4.Address)
+		}
+	}
+}
+
 // TestInsideOfTheClustersOwn: the addresses that OVN-Kubernetes puts on br-ex are not the site's: those of the networks that the cluster names,
 // else of the defaults.
 func TestInsideOfTheClustersOwn(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"net/netip"
 	"regexp"
 	"slices"
-	"strconv"
 
+	"touchdown/backend/host"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
@@ -142,7 +142,8 @@ func (d document) withOwn(carrier string, own netip.Addr) {
 	f["enabled"] = true
 	list, _ := f["address"].([]any)
 	for _, a := range list {
-		if m, ok := a.(map[string]any); ok && m["ip"] == own.String() && fmt.Sprint(m["prefix-length"]) == strconv.Itoa(own.BitLen()) {
+		m, _ := a.(map[string]any)
+		if p, err := netip.ParsePrefix(fmt.Sprintf("%v/%v", m["ip"], m["prefix-length"])); err == nil && (host.Own{own}).Holds(p) {
 			return
 		}
 	}

@@ -83,7 +83,7 @@ func (s *Status) addresses(f *family, now *Current, inside []netip.Prefix) {
 	if f == nil {
 		return
 	}
-	s.Own = s.Own || slices.ContainsFunc(f.Address, func(a address) bool { return now.Own.Has(a.prefix()) })
+	s.Own = s.Own || slices.ContainsFunc(f.Address, func(a address) bool { return now.Own.Holds(a.prefix()) })
 	for _, a := range sites(now.Own, f.Address) {
 		p := a.prefix()
 		if !slices.ContainsFunc(inside, func(n netip.Prefix) bool { return n.Contains(p.Addr()) }) {

@@ -45,7 +45,9 @@ func TestBakeOfTwoFamilies(t *testing.T) {
 	if got := must(t, m, ". /etc/default/touchdown-address && echo $TOUCHDOWN_ADDRESSES"); got != node.FactoryAddress+" "+sixAddress {
 		t.Errorf("the bake notes the addresses %s", got)
 	}
-	const own = "systemctl is-active kubelet-dependencies.target && ip -o address show dev br-ex to " + node.FactoryAddress + "/32 | grep -qF " + node.FactoryAddress + "/32 && ip -o address show dev br-ex to " + sixAddress + "/128 | grep -qF " + sixAddress + "/128"
+	// The kernel has an IPv6 address once: with the network from the installation, so that neighbours of both families are on the link.
+	const own = "systemctl is-active kubelet-dependencies.target && ip -o address show dev br-ex to " + node.FactoryAddress + "/32 | grep -qF " + node.FactoryAddress + "/32 && ip -o address show dev br-ex to " + sixAddress + "/128 | grep -qF " + sixAddress + "/64" +
+		" && for a in 192.0.2.77 2001:db8:fac::77; do ip route get $a | grep -F 'dev br-ex' | grep -vqF via || exit 1; done"
 	await(t, m, time.Minute, own)
 	t.Logf("routes of the baked node:\n%s", must(t, m, "ip -6 route show dev br-ex; ip -6 address show dev br-ex scope global"))
 
