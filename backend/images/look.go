@@ -69,7 +69,7 @@ func (s *Status) explain(err error) {
 	p := problem.From(err)
 	if _, known := errors.AsType[*problem.Problem](err); !known && p.Code == "ERR-UNKN" {
 		p = &problem.Problem{
-			Code: "STR-LOOK", Summary: message.T("The image store cannot be looked through to its end."),
+			Code: "STR-CHK", Summary: message.T("The image store cannot be looked through to its end."),
 			Fix: message.T("Reboot the node, which brings the store in order; if it stays so, make a support bundle and call support."), Err: err,
 		}
 	}
