@@ -15,7 +15,7 @@ BUILDER    ?= https://touchdown.dev/builders/make
 TOOLS       = go=$(shell go env GOVERSION | sed s/^go//),rustc=$(word 2,$(shell rustc --version)),gcc=$(shell gcc -dumpfullversion),nfpm=$(lastword $(subst @v, ,$(NFPM)))
 
 .PHONY: release
-release: build ## the files of a release in .cache/release, built twice and compared (KEY=file: signed; from touchdown media keygen --release)
+release: build ## the files of a release in .cache/release, built twice and compared (KEY=file: signed; from touchdown media keygen --release; RPM_KEY=file: an OpenPGP key for the RPM)
 	@[ -z "$(KEY)" ] || grep -qx 'Touchdown key for releases' "$(KEY)" || { echo "KEY=$(KEY) is not a key for releases, and no node takes what it signs: touchdown media keygen --release NAME makes NAME.key"; exit 1; }
 	@[ -z "$(KEY)" ] || openssl pkey -in "$(KEY)" -noout || { echo "KEY=$(KEY) is not a private key that openssl can read"; exit 1; }
 	@rm -rf $(RELEASE) && mkdir -p $(RELEASE)/manifests $(RELEASE)/schemas $(RELEASE)/man $(RELEASE)/completions
@@ -43,17 +43,18 @@ release: build ## the files of a release in .cache/release, built twice and comp
 	@[ -z "$(KEY)" ] || { openssl pkeyutl -sign -rawin -inkey "$(KEY)" -in $(RELEASE)/SHA256SUMS -out $(RELEASE)/SHA256SUMS.sig && echo "SHA256SUMS.sig is signed with $(KEY)"; }
 
 # The package is made twice from files with other times, and compared. The program and its script lie where packages may put them,
-# so the units name these places.
+# so the units name these places. A signature has a time in it, so that the signed package is made from what was compared, behind it.
+STAGED_RPM = rm -rf $(STAGE) && mkdir -p $(STAGE)/units && cp iso-overlay/usr/local/bin/touchdown-line $(STAGE) && \
+  for unit in touchdown-engine touchdown-consoles touchdown-console@ touchdown-login@ touchdown-keyboard@; do \
+    sed -e 's|/usr/local/bin/touchdown-line|/usr/libexec/touchdown/touchdown-line|g' -e 's|/usr/local/bin/touchdown|/usr/bin/touchdown|g' \
+      iso-overlay/etc/systemd/system/$$unit.service > $(STAGE)/units/$$unit.service || exit 1; \
+  done && ! grep -l /usr/local/bin $(STAGE)/units/*
+MADE_RPM   = STAGE=$(STAGE) RELEASE=$(RELEASE) RPM_VERSION='$(RPM_VERSION)' SOURCE_DATE_EPOCH=$(EPOCH) GOFLAGS= CGO_ENABLED=0 \
+  go run $(NFPM) package -f assets/release/nfpm.yaml -p rpm >/dev/null -t
+
 .PHONY: release-rpm
 release-rpm:
-	@for n in 1 2; do \
-	  rm -rf $(STAGE) && mkdir -p $(STAGE)/units && cp iso-overlay/usr/local/bin/touchdown-line $(STAGE) && \
-	  for unit in touchdown-engine touchdown-consoles touchdown-console@ touchdown-login@ touchdown-keyboard@; do \
-	    sed -e 's|/usr/local/bin/touchdown-line|/usr/libexec/touchdown/touchdown-line|g' -e 's|/usr/local/bin/touchdown|/usr/bin/touchdown|g' \
-	      iso-overlay/etc/systemd/system/$$unit.service > $(STAGE)/units/$$unit.service || exit 1; \
-	  done && ! grep -l /usr/local/bin $(STAGE)/units/* && \
-	  STAGE=$(STAGE) RELEASE=$(RELEASE) RPM_VERSION='$(RPM_VERSION)' SOURCE_DATE_EPOCH=$(EPOCH) GOFLAGS= CGO_ENABLED=0 \
-	    go run $(NFPM) package -f assets/release/nfpm.yaml -p rpm -t $(STAGE).$$n.rpm >/dev/null || exit 1; \
-	done
+	@for n in 1 2; do $(STAGED_RPM) && RPM_KEY= $(MADE_RPM) $(STAGE).$$n.rpm || exit 1; done
 	@cmp $(STAGE).1.rpm $(STAGE).2.rpm
+	@[ -z "$(RPM_KEY)" ] || RPM_KEY="$(RPM_KEY)" $(MADE_RPM) $(STAGE).1.rpm
 	@mv $(STAGE).1.rpm $(RELEASE)/touchdown.x86_64.rpm && rm -rf $(STAGE).2.rpm $(STAGE)
