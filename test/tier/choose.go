@@ -30,7 +30,7 @@ func chosen(o options) ([]Row, error) {
 	}
 	var rows []Row
 	for _, r := range table {
-		if (o.tier == string(All) && r.Tier != Real || r.Tier == Test) && o.match.MatchString(r.String()) {
+		if (o.tier == string(All) && r.Tier == All || r.Tier == Test) && o.match.MatchString(r.String()) {
 			rows = append(rows, r)
 		}
 	}

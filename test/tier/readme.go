@@ -18,6 +18,8 @@ Written by ` + "`make golden`" + ` from the table in ` + "`tier/table.go`" + `; 
   part that ran, with its commit and its tests, those that did not and why, and where operators and stand-ins differ;
   ` + "`real-orders.json`" + ` beside it tells how often kube-apiserver starts in a move and in its undo, by the order of
   the writes; with ` + "`ORDERS=1`" + ` for a naive order and cluster-relocation-operator's too.
+- ` + "`make bench-networkmanager`" + ` is apart too: it builds NetworkManager 1.42, which is below OpenShift 4.14 and 4.15, with its plugin for Open
+  vSwitch from Debian 12's source package, and runs the tests of the node's network with it in place of the bench's 1.58.
 - ` + "`make flake N=10 LOAD=4`" + ` runs CI's rows again and again, in shuffled orders, beside busy processes and a disk writer.
   ` + "`make flake-quick N=10 LOAD=4`" + ` does so with the quick tests, with the race detector, on 1, 2, 4 and 8 processors in turn.
 - ` + "`make cover`" + ` prints which part of each package's statements the tests reach: the quick ones, and with them those rows

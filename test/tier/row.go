@@ -13,6 +13,7 @@ const (
 	Test Tier = "test" // with every change: make test
 	All  Tier = "all"  // before an issue is closed: make test-all
 	Real Tier = "real" // with the repositories of OpenShift's operators: make real-operators
+	Own  Tier = "own"  // only by its own target of make
 )
 
 // Row is one run of tests that need the bench: a test, or all of a package that have no row.

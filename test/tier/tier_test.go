@@ -210,7 +210,7 @@ func TestChosen(t *testing.T) {
 		t.Fatalf("%v, %v", rows, err)
 	}
 	o.tier = "all"
-	all := slices.DeleteFunc(slices.Clone(table), func(r Row) bool { return r.Tier == Real })
+	all := slices.DeleteFunc(slices.Clone(table), func(r Row) bool { return r.Tier == Real || r.Tier == Own })
 	if rows, err = chosen(o); err != nil || len(rows) != len(all) {
 		t.Errorf("%d rows of %d: %v", len(rows), len(all), err)
 	}

@@ -54,13 +54,17 @@ func (m *Machine) mount(ctx context.Context) error {
 		return fmt.Errorf("mounting the disk: %w", err)
 	}
 	root, layer := m.packages, m.layer
+	lower := layer + ":" + root
+	if m.manager != "" {
+		lower = layer + ":" + m.manager + ":" + root
+	}
 	if _, err := os.Stat(m.world.path(disk + "/var")); os.IsNotExist(err) {
 		const fill = `mkdir "$3/upper" "$3/work" && chmod 755 "$3/upper" && cp -a "$1/var/." "$3/var.new" && cp -a "$2/var/." "$3/var.new" && sync -f "$3" && mv "$3/var.new" "$3/var" && sync -f "$3"`
 		if err := m.world.run(ctx, "sh", "-ec", fill, "fill", root, layer, disk); err != nil {
 			return fmt.Errorf("filling the disk: %w", err)
 		}
 	}
-	options := fmt.Sprintf("lowerdir=%s:%s,upperdir=%s/upper,workdir=%s/work", layer, root, disk, disk)
+	options := fmt.Sprintf("lowerdir=%s,upperdir=%s/upper,workdir=%s/work", lower, disk, disk)
 	if err := m.world.run(ctx, "mount", "-t", "overlay", "overlay", "-o", options, m.tree()); err != nil {
 		return fmt.Errorf("mounting the node's tree: %w", err)
 	}
@@ -78,7 +82,22 @@ func (m *Machine) findTrees() (err error) {
 	if m.layer, err = filepath.EvalSymlinks(filepath.Join(m.cache, "layer")); err != nil {
 		return fmt.Errorf("finding the files of the bench: %w", err)
 	}
-	return nil
+	m.manager, err = olderManager(m.cache)
+	return err
+}
+
+// olderManager is the tree of the NetworkManager that the environment asks for in place of the one among the packages: that of a
+// node of an older OpenShift. "" where none is asked for.
+func olderManager(cache string) (string, error) {
+	version := os.Getenv("BENCH_NETWORKMANAGER")
+	if version == "" {
+		return "", nil
+	}
+	tree, err := filepath.EvalSymlinks(filepath.Join(cache, "networkmanager-"+version))
+	if err != nil {
+		return "", fmt.Errorf("finding NetworkManager %s (make bench-networkmanager): %w", version, err)
+	}
+	return tree, nil
 }
 
 // unmount waits for the last user of the disk, which may still be dying.

@@ -54,6 +54,14 @@ func Installed(ctx context.Context) (string, error) {
 	// The certificates of the kubelet live for 30 days; a week of the calendar is a simple bound.
 	year, week := time.Now().UTC().ISOWeek()
 	key := strings.TrimPrefix(filepath.Base(layer), "layer-") + fmt.Sprintf("-%dw%02d", year, week)
+	// Another NetworkManager keeps its profiles and leases in its own way.
+	manager, err := olderManager(cache)
+	if err != nil {
+		return "", err
+	}
+	if manager != "" {
+		key += "-" + filepath.Base(manager)
+	}
 	return EnsureImage(ctx, "installed", key, Options{}, install)
 }
 

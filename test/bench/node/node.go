@@ -48,10 +48,10 @@ type Machine struct {
 
 	dir   string // everything of this machine: disk image and mount points
 	cache string // .cache/bench/node
-	// What the node's tree is made of, the lowest first.
-	packages, layer string
-	world           *world
-	lines           map[string]*Line
+	// What the node's tree is made of, the lowest first. Between the two may be another NetworkManager.
+	packages, manager, layer string
+	world                    *world
+	lines                    map[string]*Line
 
 	place *os.File // among the nodes that are on; nil: whoever made the machine has one for it
 

@@ -74,6 +74,22 @@ $(NODE)/bin/podman: $(MACHINECONFIG_SRC)/go.mod $(wildcard $(MACHINECONFIG_SRC)/
 	@mkdir -p $(@D)
 	@CGO_ENABLED=0 go build -C $(MACHINECONFIG_SRC) -ldflags "-s -w" -o $(CURDIR)/$@ ./podman
 
+# The NetworkManager of the nodes of OpenShift 4.14 and 4.15, which lies between packages and layer where it is asked for.
+NODE_MANAGER := $(NODE)/networkmanager-1.42-$(call node_key,$(NODE_SRC)/mknm.sh)
+
+# What holds the node's network: settings tried and kept, boots without cable and lease, br-ex, a bake, and a landing on a lease.
+MANAGER_TESTS := TestSettingsOnANode TestNoLeaseAtBoot TestTheInternalAddressNeedsNoSite TestSparePorts TestBrExIsRebuiltAtEveryBoot TestNoLeaseNoBrEx \
+  TestBakeAndUnbake TestPodsAnswerOnALease
+space := $(subst ,, )
+
+.PHONY: bench-networkmanager
+bench-networkmanager: bench-node bench-daemon build $(NODE_MANAGER)/usr/sbin/NetworkManager ## run the tests of the node's network with NetworkManager 1.42, that of OpenShift 4.14 and 4.15 (25 minutes, root)
+	@ln -sfn $(notdir $(NODE_MANAGER)) $(NODE)/networkmanager-1.42
+	@CI=true BENCH_NETWORKMANAGER=1.42 go test ./backend/network ./backend/factory ./test/bench/node ./test/e2e -count 1 -p 1 -v -timeout 60m -run '^($(subst $(space),|,$(strip $(MANAGER_TESTS))))$$'
+
+$(NODE_MANAGER)/usr/sbin/NetworkManager: | node-tools
+	@$(PART) networkmanager "NetworkManager 1.42 with its plugin for Open vSwitch" $(NODE_SRC)/mknm.sh $(NODE_MANAGER)
+
 $(NODE)/layer.stamp: $(shell find $(NODE_SRC)/rootfs -type f -o -type d) $(NODE_SRC)/mklayer.sh $(NODE_PROGRAMS) $(CACHE)/bench/crds $(MACHINECONFIG)/done | $(NODE_ROOT)/etc/debian_version
 	@ln -sfn $(notdir $(NODE_ROOT)) $(NODE)/root
 	@$(NODE_SRC)/mklayer.sh $(MACHINECONFIG)/root $(NODE_SRC)/rootfs $(CACHE)/bench/crds $(NODE)/layer $(NODE_PROGRAMS)
