@@ -15,7 +15,7 @@ import (
 const (
 	// mostOfOne is how many connections a process may have.
 	mostOfOne = 64
-	// mostOfAll is how many there may be. One more ends the oldest of the process that has the most, which is no console's while another
+	// mostOfAll is how many there may be. One more ends the oldest of the process that has the most, which spares consoles while another
 	// process has more; a console whose stream ends connects again.
 	mostOfAll = 512
 	// smallBody is what a request's body may have in bytes at any time: a value, or an action.
