@@ -26,11 +26,39 @@ func Returns(state string) (folders []string) {
 			folders = append(folders, filepath.Join(state, ReturnedFolder, entry.Name()))
 		}
 	}
-	slices.SortFunc(folders, func(a, b string) int {
-		return cmp.Or(returnNumber(a)-returnNumber(b), strings.Compare(a, b))
-	})
+	sortReturns(folders)
 	return folders
 }
+
+// sortReturns puts the oldest first. Older releases numbered the returns of each day; the numbers since are higher than the count of all that
+// were there. So a number that has more folders up to it than itself is an old one: those are in the order of their days, and come first. Old
+// ones of which some were removed by hand may look like new ones, by their names alone, and are then in the order of their numbers.
+func sortReturns(folders []string) {
+	upTo := map[string]int{}
+	for _, a := range folders {
+		for _, b := range folders {
+			if returnNumber(b) <= returnNumber(a) {
+				upTo[a]++
+			}
+		}
+	}
+	perDay := func(folder string) bool { return upTo[folder] > returnNumber(folder) }
+	slices.SortFunc(folders, func(a, b string) int {
+		byNumber := cmp.Compare(returnNumber(a), returnNumber(b))
+		switch {
+		case perDay(a) && perDay(b):
+			return cmp.Or(strings.Compare(returnDay(a), returnDay(b)), byNumber)
+		case perDay(a):
+			return -1
+		case perDay(b):
+			return 1
+		}
+		return cmp.Or(byNumber, strings.Compare(a, b))
+	})
+}
+
+// returnDay is the day in the name of a return's folder.
+func returnDay(folder string) string { return filepath.Base(folder)[:len(time.DateOnly)] }
 
 // returnNumber is the number of a return, 1 where its folder has none.
 func returnNumber(folder string) int {
@@ -43,9 +71,10 @@ func returnNumber(folder string) int {
 
 // NextReturn is the name for the folder of the next return. now gives it its day, and nothing else.
 func NextReturn(state string, now time.Time) string {
-	name, last := now.UTC().Format(time.DateOnly), 0
-	if all := Returns(state); len(all) > 0 {
-		last = max(len(all), returnNumber(all[len(all)-1]))
+	name, all := now.UTC().Format(time.DateOnly), Returns(state)
+	last := len(all)
+	for _, folder := range all {
+		last = max(last, returnNumber(folder))
 	}
 	if last == 0 {
 		return name

@@ -42,19 +42,45 @@ func TestReturnsInOrder(t *testing.T) {
 	}
 }
 
-// TestReturnsOfOlderReleases: they counted the returns of each day. The next one is the last all the same.
+// TestReturnsOfOlderReleases: they counted the returns of each day, and are in the order of their days. The ones that follow are the last
+// all the same, whatever the clock says.
 func TestReturnsOfOlderReleases(t *testing.T) {
-	state := t.TempDir()
-	for _, name := range []string{"2026-01-05", "2026-03-01", "2026-03-01-2", "2026-03-01-3", "2026-03-01-0", "2026-03-01-x"} {
-		if err := os.MkdirAll(filepath.Join(state, layout.ReturnedFolder, name), 0o700); err != nil {
-			t.Fatal(err)
+	for _, c := range []struct {
+		old  []string // in their order
+		next string
+	}{
+		{[]string{"2026-01-05"}, "-2"},
+		{[]string{"2026-01-05", "2026-01-05-2"}, "-3"},
+		{[]string{"2026-01-05", "2026-01-05-2", "2026-06-01"}, "-4"},
+		{[]string{"2026-01-05", "2026-03-01", "2026-03-01-2", "2026-03-01-3"}, "-5"},
+		{[]string{"2026-01-05", "2026-01-05-2", "2026-01-05-3", "2026-06-01", "2026-07-01", "2026-07-01-2"}, "-7"},
+		{[]string{"2026-01-05-5", "2026-06-01"}, "-6"}, // the first four were removed by hand
+	} {
+		state := t.TempDir()
+		folder := func(name string) string {
+			path := filepath.Join(state, layout.ReturnedFolder, name)
+			if err := os.MkdirAll(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			return path
 		}
-	}
-	name := layout.NextReturn(state, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
-	if name != "2020-01-01-5" {
-		t.Errorf("it is called %s", name)
-	}
-	if all := layout.Returns(state); len(all) != 4 || filepath.Base(all[3]) != "2026-03-01-3" {
-		t.Errorf("%q", all)
+		var want []string
+		for _, name := range c.old {
+			want = append(want, folder(name))
+		}
+		folder("2026-03-01-0")
+		folder("2026-03-01-x")
+		if got := layout.Returns(state); c.next != "-6" && !slices.Equal(got, want) { // nothing can know the order of what is left of others
+			t.Errorf("%q, want %q", got, want)
+		}
+		first := layout.NextReturn(state, time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC))
+		if first != "2020-01-01"+c.next {
+			t.Errorf("behind %q it is called %s", c.old, first)
+		}
+		late := []string{folder(first)}
+		late = append(late, folder(layout.NextReturn(state, time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC))))
+		if got := layout.Returns(state); !slices.Equal(got[len(c.old):], late) {
+			t.Errorf("%q, which ends not with %q", got, late)
+		}
 	}
 }

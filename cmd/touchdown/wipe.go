@@ -88,7 +88,7 @@ func (w *wiping) run(cmd *cobra.Command, typed string) error {
 	})
 	if err != nil {
 		if !engine.WipeBegun(w.engine.state) {
-			state.drop()
+			state.drop(machine)
 		}
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,7 +20,10 @@ import (
 
 // statement is the file in which a node says that it is wiped. Until that is true it has another name, so that a power cut leaves no
 // statement of what was not done; the same command goes on with it, when the key that signed it may be gone.
-type statement struct{ file string }
+type statement struct {
+	file string
+	key  []byte // what signed it in this run; nil where an earlier run signed
+}
 
 func (s statement) early() string { return s.file + ".part" }
 
@@ -38,7 +42,7 @@ func (w *wiping) state(machine *host.Machine) (*statement, error) {
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		return nil, usage(fmt.Errorf("--statement %s is there already; name another file", w.statement))
 	}
-	s := &statement{file}
+	s := &statement{file: file}
 	text, err := os.ReadFile(machine.Path(layout.ReportKey))
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, s.goesOn(machine)
@@ -61,19 +65,25 @@ func (w *wiping) state(machine *host.Machine) (*statement, error) {
 	if err := host.WriteFileAtomic(s.early(), signed, 0o600); err != nil {
 		return nil, usage(fmt.Errorf("--statement: %w", err))
 	}
+	s.key = text
 	return s, nil
 }
 
 // goesOn takes the statement of a wipe of this machine that was cut off.
 func (s *statement) goesOn(machine *host.Machine) error {
 	signed, err := os.ReadFile(s.early())
-	if err != nil {
-		return unsigned(err)
+	var says ledger.Wiped
+	if err == nil {
+		says, err = ledger.ReadWiped(signed)
 	}
-	if says, err := ledger.ReadWiped(signed); err != nil || !says.Of(machine) {
-		return unsigned(err)
+	if err == nil && says.Of(machine) {
+		return nil
 	}
-	return nil
+	return &problem.Problem{
+		Code:    "WPE-PART",
+		Summary: message.F("This node has no key to sign with, and %s does not hold what it signed about its wipe. This run wiped nothing; an earlier one may have.", s.early()),
+		Fix:     message.T("Where an earlier run with --statement was cut off, name the same FILE and keep its FILE.part. Otherwise wipe it without --statement: touchdown wipe NODE."), Err: err,
+	}
 }
 
 // isTrue gives the statement its name.
@@ -87,14 +97,18 @@ func (s *statement) isTrue() error {
 	return host.SyncDir(filepath.Dir(s.file))
 }
 
-// drop takes away the statement of a wipe that was refused.
-func (s *statement) drop() {
-	if s != nil {
+// drop takes away the statement of a wipe that was refused. It stays where it could not be signed again: the key goes with a wipe, and an
+// engine that starts may make another one.
+func (s *statement) drop(machine *host.Machine) {
+	if s == nil || s.key == nil {
+		return
+	}
+	if now, err := os.ReadFile(machine.Path(layout.ReportKey)); err == nil && bytes.Equal(now, s.key) {
 		_ = os.Remove(s.early())
 	}
 }
 
-// unsigned is the problem of a node that has no key to sign with.
+// unsigned is the problem of a node whose key cannot be used.
 func unsigned(err error) error {
 	return &problem.Problem{
 		Code: "WPE-SGN", Summary: message.T("This node cannot sign that it is wiped: the key of its reports is missing or damaged. Nothing was wiped."),

@@ -262,3 +262,50 @@ func TestAWipeIsStated(t *testing.T) {
 		t.Errorf("a refused wipe left %q", left)
 	}
 }
+
+// TestTheOnlyStatementStays: what an earlier run signed outlives a run that fails behind it, and so does what this run signed once all is
+// wiped, also where the node has another key by then.
+func TestTheOnlyStatementStays(t *testing.T) {
+	in := filepath.Join(t.TempDir(), "in")
+	said := in + "said.json"
+	r := toWipe(t, handedOver)
+	r.signs(in + "ledger.jsonl")
+	machine := host.Open(host.Options{Root: r.root})
+	state, err := (&wiping{connection: &connection{target: target{engine: engineFlags{state: r.state()}}}, statement: said}).state(machine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := engine.WipeAll(t.Context(), r.state(), true); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(said, 0o700); err != nil || state.isTrue() == nil {
+		t.Fatal("it has a folder's name", err)
+	}
+	for _, another := range []bool{false, true} {
+		if another {
+			r.signs(in + "ledger2.jsonl")
+		}
+		state.drop(machine)
+		if _, err := os.Stat(state.early()); err != nil {
+			t.Fatalf("all is wiped (another key: %t), and the statement is gone: %v", another, err)
+		}
+	}
+	for _, path := range []string{said, machine.Path(layout.ReportKey)} {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.write(layout.State+"/"+layout.JournalFile, changed(landedThere))
+	if code, out := r.wipe("sno-1", "--statement", said); code != exitFailed || !strings.Contains(out, "FAC-BUSY") {
+		t.Errorf("%d: %s", code, out)
+	}
+	if code, out := r.wipe("sno-1", "--statement", in+"other"); code != exitFailed || !strings.Contains(out, "WPE-PART") || strings.Contains(out, "Nothing was wiped") {
+		t.Errorf("%d: %s", code, out)
+	}
+	if code, out := r.wipe("--give-up", "sno-1", "--statement", said); code != exitOK {
+		t.Errorf("%d: %s", code, out)
+	}
+	if code, out, complaints := ran(t, "ledger", "wiped", in+"ledger.jsonl", said); code != exitOK {
+		t.Errorf("%d: %s%s", code, out, complaints)
+	}
+}

@@ -105,7 +105,10 @@ func (s server) events(w http.ResponseWriter, r *http.Request) {
 				return err
 			}
 		}
-		return out.Flush()
+		if err := out.Flush(); err != nil {
+			return err
+		}
+		return out.SetWriteDeadline(time.Time{}) // the end of a stream that was quiet for longer is written too
 	}) // it ends with the client or the engine; there is nobody to tell
 }
 

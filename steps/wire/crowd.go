@@ -15,7 +15,8 @@ import (
 const (
 	// mostOfOne is how many connections a process may have.
 	mostOfOne = 64
-	// mostOfAll is how many there may be. One more ends the oldest; a console whose stream ends connects again.
+	// mostOfAll is how many there may be. One more ends the oldest of the process that has the most, which spares consoles while another
+	// process has more; a console whose stream ends connects again.
 	mostOfAll = 512
 	// smallBody is what a request's body may have in bytes at any time: a value, or an action.
 	smallBody = 64 << 10
@@ -38,12 +39,16 @@ type crowd struct {
 // member is a connection of a crowd.
 type member struct {
 	net.Conn
-	leave func()
+	crowd *crowd
+	who   int
+	place *list.Element // nil once it is counted out; the crowd's lock guards it
 }
 
 // Close implements net.Conn.
 func (m *member) Close() error {
-	m.leave()
+	m.crowd.mu.Lock()
+	m.crowd.countOut(m)
+	m.crowd.mu.Unlock()
 	return m.Conn.Close()
 }
 
@@ -70,21 +75,36 @@ func (c *crowd) join(conn net.Conn) *member {
 		return nil
 	}
 	if c.open.Len() >= mostOfAll {
-		oldest, _ := c.open.Front().Value.(*member)
-		go oldest.Close() // which takes the lock
+		m := c.victim()
+		c.countOut(m)
+		go m.Conn.Close() // which may wait for what is on its way
 	}
-	m := &member{Conn: conn}
-	place := c.open.PushBack(m)
+	m := &member{Conn: conn, crowd: c, who: who}
+	m.place = c.open.PushBack(m)
 	c.by[who]++
-	m.leave = sync.OnceFunc(func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.open.Remove(place)
-		if c.by[who]--; c.by[who] == 0 {
-			delete(c.by, who)
-		}
-	})
 	return m
+}
+
+// victim is the oldest connection of the process that has the most. The caller holds the lock.
+func (c *crowd) victim() (found *member) {
+	for e := c.open.Front(); e != nil; e = e.Next() {
+		if m, _ := e.Value.(*member); found == nil || c.by[m.who] > c.by[found.who] {
+			found = m
+		}
+	}
+	return found
+}
+
+// countOut takes a connection out of what is counted, once. The caller holds the lock.
+func (c *crowd) countOut(m *member) {
+	if m.place == nil {
+		return
+	}
+	c.open.Remove(m.place)
+	m.place = nil
+	if c.by[m.who]--; c.by[m.who] == 0 {
+		delete(c.by, m.who)
+	}
 }
 
 // process is the ID of the process at the other end of a unix socket; 0 where it cannot be told, as for one of another PID namespace

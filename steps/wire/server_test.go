@@ -38,10 +38,15 @@ func (t *told) Events(ctx context.Context, _ string, _ uint64, each func([]event
 // served starts a server in front of an engine.
 func served(t *testing.T, engine session.Session, limit time.Duration) string {
 	t.Helper()
+	return servedWith(t, engine, limits{limit, streamTime, process})
+}
+
+func servedWith(t *testing.T, engine session.Session, limit limits) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "s")
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- serve(ctx, engine, path, limits{limit, streamTime, process}) }()
+	go func() { ended <- serve(ctx, engine, path, limit) }()
 	t.Cleanup(func() { stop(); <-ended })
 	for {
 		if c, err := net.Dial("unix", path); err == nil {
