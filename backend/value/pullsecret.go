@@ -39,14 +39,21 @@ func ReadPullSecret(text []byte) (p PullSecret, ok bool) {
 	return p, true
 }
 
-// Registry is what a key of a pull secret stands for: a registry, or the beginning of a repository's name. Older tools wrote an address
-// around it (containers/image pkg/docker/config/config.go, normalizeAuthFileKey).
+// Registry is what a key of a pull secret stands for: a registry, or the beginning of a repository's name. Older tools wrote the address of
+// an API, with its path; without http:// or https:// a path is that of a repository. Docker's registry has three names (containers/image
+// pkg/docker/config/config.go, normalizeAuthFileKey and normalizeRegistry).
 func Registry(key string) string {
-	key = strings.TrimPrefix(strings.TrimPrefix(key, "https://"), "http://")
-	if host, path, ok := strings.Cut(key, "/"); ok && (path == "v1/" || path == "v2/" || path == "" || path == "v1" || path == "v2") {
-		return host
+	name := strings.TrimPrefix(strings.TrimPrefix(key, "http://"), "https://")
+	if name != key {
+		name, _, _ = strings.Cut(name, "/")
 	}
-	return strings.TrimSuffix(key, "/")
+	if host, rest, _ := strings.Cut(name, "/"); rest == "" {
+		name = host
+	}
+	if name == "registry-1.docker.io" || name == "index.docker.io" {
+		return "docker.io"
+	}
+	return name
 }
 
 // JSON writes it.

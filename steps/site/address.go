@@ -23,7 +23,7 @@ func IPv4Address(s string) error { return ownAddress(s, true) }
 func IPv6Address(s string) error { return ownAddress(s, false) }
 
 func ownAddress(s string, four bool) error {
-	if f := withoutPrefix(s); f != nil {
+	if f := withoutPrefix(s, four); f != nil {
 		return f
 	}
 	return hostAddress(s, four, false)

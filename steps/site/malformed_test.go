@@ -133,6 +133,8 @@ func malformed() []struct{ name, doc string } {
 		{"prefix length with a slash", spec + "  network: {ipv4: {prefixLength: /24}}\n"},
 		{"prefix length in quotes", spec + "  network: {ipv4: {prefixLength: '24'}}\n"},
 		{"address where prefix length", spec + "  network: {ipv4: {prefixLength: 198.51.100.10 255.255.255.0}}\n"},
+		{"slashes for both families", spec + "  network: {ipv4: {prefixLength: /24}, ipv6: {prefixLength: /64}}\n"},
+		{"netmask for IPv6", spec + "  network: {ipv6: {prefixLength: 255.255.255.255}}\n"},
 		{"another netmask as a key", spec + "  network: {ipv4: {subnetMask: 255.255.240.0}, ipv6: {netmask: ffff}}\n"},
 		{"private key as SSH key", spec + "  sshKeys:\n  - |\n    -----BEGIN OPENSSH PRIVATE KEY-----\n    " + planted + "\n    -----END OPENSSH PRIVATE KEY-----\n"},
 		{"private key as SSH key on one line", spec + "  sshKeys: ['-----BEGIN OPENSSH PRIVATE KEY----- " + planted + "']\n"},

@@ -10,7 +10,7 @@ import (
 // The reason for which a workload is refused.
 var deniedPort = message.T("it takes a TCP port of the node that the cluster's own components need, so that they do not start again")
 
-// ownPorts are TCP ports of the node that pods of a single node listen on (openshift-kni/commatrix, docs/stable/unique, common-master.csv and
+// ownPorts are TCP ports that the node's own programs and pods listen on where it is the only one (openshift-kni/commatrix, docs/stable/unique, common-master.csv and
 // none-sno.csv): the router (80, 443, 1936), the API and its checks (6080, 6443, 17697), the machine config server (22623, 22624), etcd (2379,
 // 2380, 9978 to 9980), kubelet (10250), controllers and scheduler (10257, 10259, 10357), operators (9099, 9104, 9192, 9258), the network (9103,
 // 9105, 9107, 9108, 10256), and what measures the node. 8080 is not here, though the network operator has it: many programs want it.
@@ -55,19 +55,31 @@ func podOf(m Manifest) map[string]any {
 	return at
 }
 
+// addOns are the CustomResourceDefinitions of operators that are no part of OpenShift's payload, in a group of its own: those of the
+// cert-manager operator (openshift/cert-manager-operator, bundle/manifests).
+var addOns = []string{
+	"certmanagers.operator.openshift.io", "http01proxies.operator.openshift.io", "istiocsrs.operator.openshift.io",
+}
+
 // redefines tells whether a CustomResourceDefinition is one of the cluster's own: with another conversion or other versions of it the
-// operators find none of their objects. Those of operators that are installed on a cluster have other groups.
+// operators find none of their objects. Operators that are added to a cluster have other groups, or the names in addOns.
 func redefines(m Manifest) bool {
 	group, _ := m.spec("group").(string)
 	if group == "" {
 		_, group, _ = strings.Cut(m.Name(), ".")
 	}
-	return slices.Contains([]string{
+	return !slices.Contains(addOns, m.Name()) && slices.Contains([]string{
 		"authorization.openshift.io", "config.openshift.io", "insights.openshift.io", "k8s.ovn.org", "machine.openshift.io",
 		"machineconfiguration.openshift.io", "monitoring.coreos.com", "operator.openshift.io", "operators.coreos.com",
 		"performance.openshift.io", "policy.networking.k8s.io", "quota.openshift.io", "security.internal.openshift.io",
 		"security.openshift.io", "tuned.openshift.io",
 	}, group)
+}
+
+// harmless are values with which a namespace confines no pod: the empty selector takes the cluster's default one away, as OpenShift's own
+// namespaces do, and what is privileged may do everything.
+var harmless = map[string][]any{
+	"openshift.io/node-selector": {"", nil}, "pod-security.kubernetes.io/enforce": {"privileged"},
 }
 
 // confines tells whether a namespace says which nodes its pods may run on, or what they must not do: pods that were there before are refused
@@ -79,8 +91,8 @@ func confines(m Manifest) bool {
 		{"labels", "pod-security.kubernetes.io/enforce"},
 	} {
 		entries, _ := meta[at.key].(map[string]any)
-		for key := range entries {
-			if strings.HasPrefix(key, at.start) {
+		for key, value := range entries {
+			if strings.HasPrefix(key, at.start) && key != "pod-security.kubernetes.io/enforce-version" && !slices.Contains(harmless[key], value) {
 				return true
 			}
 		}

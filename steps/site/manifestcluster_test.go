@@ -36,6 +36,13 @@ func TestManifestsAgainstTheCluster(t *testing.T) {
 		of("template.openshift.io/v1", "TemplateInstance", "name: a, namespace: b", "spec: {template: {objects: [{apiVersion: apps/v1, kind: Deployment, metadata: {name: x}, spec: {template: {spec: "+pod+"}}}]}}"): port,
 		of("apps/v1", "Deployment", "name: a, namespace: b", "spec: [1]"):                                                                                                                                             "",
 		of("v1", "Pod", "name: a, namespace: b", "spec: {containers: [x, {ports: {a: b}}, {ports: [1, {hostPort: '443'}]}]}"):                                                                                         "",
+		of("v1", "Namespace", "name: openshift-monitoring, annotations: {openshift.io/node-selector: ''}", ""):                                                                                                        "",
+		of("v1", "Namespace", "name: openshift-multus, labels: {pod-security.kubernetes.io/enforce: privileged, pod-security.kubernetes.io/enforce-version: latest}", ""):                                             "",
+		of("v1", "Namespace", "name: openshift-cluster-observability-operator, labels: {pod-security.kubernetes.io/enforce: restricted}", ""):                                                                         "",
+		of("apiextensions.k8s.io/v1", "CustomResourceDefinition", "name: certmanagers.operator.openshift.io", "spec: {group: operator.openshift.io}"):                                                                 "",
+		of("apiextensions.k8s.io/v1", "CustomResourceDefinition", "name: istiocsrs.operator.openshift.io", "spec: {group: operator.openshift.io}"):                                                                    "",
+		of("apiextensions.k8s.io/v1", "CustomResourceDefinition", "name: http01proxies.operator.openshift.io", "spec: {group: operator.openshift.io}"):                                                                "",
+		of("apiextensions.k8s.io/v1", "CustomResourceDefinition", "name: etcds.operator.openshift.io", "spec: {group: operator.openshift.io}"):                                                                        changes,
 	} {
 		err := manifests(text)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

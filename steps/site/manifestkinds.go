@@ -134,11 +134,12 @@ func denied(m Manifest) (message.Text, bool) {
 	return message.Text{}, false
 }
 
-// isOneOf tells whether a namespace is one of those, or begins as one with a star does.
+// isOneOf tells whether a namespace is one of those, or begins as one with a star does. That of the observability operator, an addition to a
+// cluster, only looks like a component's.
 func isOneOf(namespace string, patterns []string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool {
 		start, all := strings.CutSuffix(pattern, "*")
-		return namespace == pattern || all && strings.HasPrefix(namespace, start)
+		return namespace == pattern || all && strings.HasPrefix(namespace, start) && namespace != "openshift-cluster-observability-operator"
 	})
 }
 

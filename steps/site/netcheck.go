@@ -148,7 +148,7 @@ func Port(s string) error { return between(s, 1, 1<<16-1) }
 func IPv4Prefix(s string) error { return between(prefixOfNetmask(s), shortest4, longest4) }
 
 // IPv6Prefix reports what is wrong with the length of an IPv6 subnet's prefix.
-func IPv6Prefix(s string) error { return between(prefixOfNetmask(s), shortest6, longest6) }
+func IPv6Prefix(s string) error { return between(prefixOfSlash(s), shortest6, longest6) }
 
 func between(s string, low, high int) error {
 	if f := parseableNumber(s); f != nil {

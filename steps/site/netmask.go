@@ -11,6 +11,9 @@ import (
 	"touchdown/backend/message"
 )
 
+// prefixOfSlash turns /64 into 64; anything else stays unchanged. It is for IPv6, which has no netmasks.
+func prefixOfSlash(s string) string { return strings.TrimSpace(strings.TrimPrefix(s, "/")) }
+
 // prefixOfNetmask turns 255.255.255.0, /24 and /255.255.255.0 into 24; anything else stays unchanged.
 func prefixOfNetmask(s string) string {
 	rest := strings.TrimSpace(strings.TrimPrefix(s, "/"))
@@ -42,8 +45,8 @@ func quad(s string) (uint32, bool) {
 
 // noPrefix says why a text is neither the length of a prefix nor a netmask, and what to write instead.
 func (e *entry) noPrefix(s string) *Error {
-	if strings.Contains(e.Path, ".ipv6.") { // netmasks are IPv4's
-		return fault(message.T("write a number such as 64"), message.T("is not a prefix length"))
+	if e.six() {
+		return e.neitherLength()
 	}
 	usual := message.T("write 24 or 255.255.255.0")
 	mask, is := quad(strings.TrimPrefix(s, "/"))
@@ -58,7 +61,18 @@ func (e *entry) noPrefix(s string) *Error {
 	case is && mask != 0:
 		return fault(usual, message.T("is an address and not a netmask"))
 	}
-	return fault(usual, message.T("is neither a prefix length nor a netmask"))
+	return e.neitherLength()
+}
+
+// six tells whether a prefix length is of IPv6, which has no netmasks.
+func (e *entry) six() bool { return strings.Contains(e.Path, ".ipv6.") }
+
+// neitherLength is what is wrong with any text that is no prefix length.
+func (e *entry) neitherLength() *Error {
+	if e.six() {
+		return fault(message.T("write a number such as 64"), message.T("is not a prefix length"))
+	}
+	return fault(message.T("write 24 or 255.255.255.0"), message.T("is neither a prefix length nor a netmask"))
 }
 
 func quadText(n uint32) string {
@@ -73,24 +87,31 @@ func withPrefix(s string) (string, int, bool) {
 	if at < 0 {
 		return "", 0, false
 	}
-	length := prefixOfNetmask(strings.TrimSpace(s[at:]))
-	n, err := strconv.Atoi(length)
 	is, bad := netip.ParseAddr(s[:at])
+	length := prefixOfSlash(strings.TrimSpace(s[at:]))
+	if is.Is4() {
+		length = prefixOfNetmask(strings.TrimSpace(s[at:]))
+	}
+	n, err := strconv.Atoi(length)
 	return is.String(), n, err == nil && bad == nil && n > 0 && n <= is.BitLen() && strconv.Itoa(n) == length
 }
 
-// withoutPrefix is what is wrong with the node's own address where its prefix length stands behind it; nil for anything else.
-func withoutPrefix(s string) error {
+// withoutPrefix is what is wrong with the node's own address where its prefix length stands behind it; nil for anything else. One of the
+// other family has no use here in any form.
+func withoutPrefix(s string, four bool) error {
 	addr, prefix, ok := withPrefix(s)
 	if !ok {
 		return nil
+	}
+	if _, is4 := quad(addr); is4 != four {
+		return hostAddress(addr, four, false)
 	}
 	return fault(message.F("write %s here, and %d as the prefix length", addr, prefix), message.T("is an address with its prefix length"))
 }
 
 // lengthOf is the prefix length that a text means; 0 for none.
-func lengthOf(s string) int {
-	length := prefixOfNetmask(s)
+func (e *entry) lengthOf(s string) int {
+	length := e.tidy(s)
 	n, err := strconv.Atoi(length)
 	if err != nil || parseableNumber(length) != nil {
 		return 0
@@ -100,12 +121,14 @@ func lengthOf(s string) int {
 
 // noNumber is what is wrong with a text in a document where the number of a prefix length belongs; other is what to say of any text.
 func (e *entry) noNumber(s string, other *Error) *Error {
-	length := lengthOf(s)
+	length := e.lengthOf(s)
 	switch _, is := quad(strings.TrimPrefix(s, "/")); {
 	case strconv.Itoa(length) == s: // it is in quotes
 		return other
+	case length > 0 && strings.TrimPrefix(s, "/") == strconv.Itoa(length):
+		return fault(message.F("write %d", length), message.T("is a prefix length with a slash"))
 	case length > 0:
-		return fault(message.F("write %d, without quotes", length), message.T("is a netmask where a prefix length is expected"))
+		return fault(message.F("write %d", length), message.T("is a netmask where a prefix length is expected"))
 	case is, strings.ContainsAny(s, "/ "):
 		return e.noPrefix(s)
 	}

@@ -130,7 +130,7 @@ func (r *reader) value(key, value *yaml.Node, prefix string) {
 		f := unknownKey(prefix, key.Value)
 		if e := find(prefix + "prefixLength"); e != nil && e.tidy != nil && strings.Contains(strings.ToLower(key.Value), "mask") {
 			f.Fix = message.T("write prefixLength and a number in its place")
-			if length := lengthOf(value.Value); length > 0 {
+			if length := e.lengthOf(value.Value); length > 0 {
 				f.Fix = message.F("write prefixLength: %d", length)
 			}
 		}

@@ -117,7 +117,11 @@ func noProxyItem(s string) *Error {
 		case err != nil:
 			return fault(message.T("write it like 198.51.100.0/24"), message.F("has %s, which is not a subnet", shown(s)))
 		case subnet.Bits() == 0:
-			return fault(message.T("remove it, or leave the proxy out"), message.F("has %s, every address there is", s))
+			every := message.F("has %s, every IPv6 address", s)
+			if subnet.Addr().Is4() {
+				every = message.F("has %s, every IPv4 address", s)
+			}
+			return fault(message.T("remove it, or leave the proxy out"), every)
 		}
 		return nil
 	case strings.HasPrefix(s, "*."):

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -37,8 +38,8 @@ func PullSecret(s string) error {
 // registry than quay.io, as it is in the name of an image.
 func twice(s string, secret value.PullSecret) *Error {
 	fix := message.T("keep one of them")
-	if again, ok := errors.AsType[*value.Twice](value.OneMeaning([]byte(s))); ok {
-		line, column := lineAndColumn(s, again.At+1)
+	if at := again(s); at >= 0 {
+		line, column := lineAndColumn(s, at+1)
 		return fault(fix, message.F("has the same key twice, the second time in its line %d, column %d", line, column))
 	}
 	seen := map[string]message.Text{}
@@ -50,6 +51,32 @@ func twice(s string, secret value.PullSecret) *Error {
 		seen[name] = registryName(host, i)
 	}
 	return nil
+}
+
+// again is where the first key stands that a pull secret has before already, in whatever letters: of its own keys, and in auths. What other
+// programs keep beside them, headers for instance, is theirs. -1 is for none.
+func again(s string) int {
+	dec := json.NewDecoder(strings.NewReader(s))
+	_, err := dec.Token() // the opening brace
+	seen := map[string]bool{}
+	for err == nil && dec.More() {
+		before := int(dec.InputOffset())
+		var key json.Token
+		var raw json.RawMessage
+		if key, err = dec.Token(); err != nil {
+			break
+		}
+		name := strings.ToLower(strings.ToUpper(fmt.Sprint(key))) // as value.OneMeaning
+		if seen[name] {
+			return before + strings.IndexByte(s[before:], '"')
+		}
+		seen[name] = true
+		err = dec.Decode(&raw)
+		if twice, ok := errors.AsType[*value.Twice](value.OneMeaning(raw)); ok && name == "auths" {
+			return int(dec.InputOffset()) - len(raw) + twice.At
+		}
+	}
+	return -1
 }
 
 // noPullSecret is why a text is none.

@@ -83,7 +83,7 @@ func (e *entry) holds(value string) *Error {
 	case typeNumber:
 		f := parseableNumber(value)
 		if f != nil && e.tidy != nil {
-			return fault(message.T("write 24 or 255.255.255.0"), message.T("is neither a prefix length nor a netmask"))
+			return e.neitherLength()
 		}
 		return f
 	case typePIN: // what is refused here is not kept: a hash of it would read like a good one

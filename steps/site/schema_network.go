@@ -67,7 +67,7 @@ var networkEntries = []entry{
 	},
 	{
 		Item:  Item{Path: "spec.network.ipv6.prefixLength", Type: typeNumber, Unit: "bits, 32 to 128", Meaning: "size of the site's subnet", Example: "64"},
-		check: IPv6Prefix, tidy: prefixOfNetmask,
+		check: IPv6Prefix, tidy: prefixOfSlash,
 		at: func(c *Config) any { return &c.Spec.Network.IPv6.PrefixLength },
 	},
 	{

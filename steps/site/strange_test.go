@@ -22,8 +22,12 @@ func TestStrangeTexts(t *testing.T) {
 		check       func(string) error
 		value, want string
 	}{
-		{noProxy, "0.0.0.0/0", "has 0.0.0.0/0, every address there is"},
-		{noProxy, "example.com,::/0", "has ::/0, every address there is"},
+		{IPv4Address, "2001:db8::1/64", "is \"2001:db8::1\", an IPv6 address"},
+		{IPv6Address, "198.51.100.10/24", "is \"198.51.100.10\", an IPv4 address"},
+		{IPv6Address, "2001:db8::1 255.255.255.0", "not an IP address"},
+		{IPv6Prefix, "255.255.255.255", "number"},
+		{noProxy, "0.0.0.0/0", "has 0.0.0.0/0, every IPv4 address"},
+		{noProxy, "example.com,::/0", "has ::/0, every IPv6 address"},
 		{noProxy, "10.0.0.0/8,2001:db8::/32", ""},
 		{BaseDomain, "svc", "the domain of the services"},
 		{BaseDomain, "openshift.default.svc", "the domain of the services"},

@@ -83,7 +83,7 @@ func parse(b []byte) (Logins, bool) {
 // For returns the credentials for a repository (registry/path): its own, else that of the nearest above it, else of the registry.
 func (l Logins) For(name string) (Login, bool) {
 	for {
-		if login, ok := l.by[name]; ok {
+		if login, ok := l.by[value.Registry(name)]; ok {
 			return login, true
 		}
 		slash := strings.LastIndexByte(name, '/')
