@@ -235,7 +235,7 @@ func failing(stage view.Stage) []finding {
 
 // withdrawable reports whether the waiver of a check can be taken back: the work does not rest on it yet.
 func (c *course) withdrawable(f finding) bool {
-	return f.Waiver != nil && !f.stale && slices.Contains([]view.State{view.Inspecting, view.Collecting, view.Reviewed, view.HasFailed}, c.state())
+	return f.Waiver != nil && !f.stale && slices.Contains([]view.State{view.Inspecting, view.Collecting, view.Reviewed}, c.state())
 }
 
 // isPage reports whether a stage is shown while collecting: it asks, or it found something out.

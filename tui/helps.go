@@ -148,8 +148,8 @@ has to be typed, it stands in the line above: Tab leads there.
 Example: sno-0042`,
 
 	"waive": `A waiver says that you know about a check that did not pass and that you
-take responsibility. Type your name and why. "Withdraw waiver" on the page of
-the checks takes it back.
+take responsibility. Type your name and why. Before the start, "Withdraw
+waiver" on the page of the checks takes it back.
 
 Example: Reason  agreed with the site on the phone, ticket 4711`,
 

@@ -161,7 +161,7 @@ var monkeyAllowed = func() map[session.Verb][]view.State {
 		session.Hold:  {view.InQuestion},
 		session.Retry: {view.HasFailed}, session.Skip: {view.HasFailed}, session.Undo: {view.HasFailed, view.IsDone},
 		session.Cancel: {view.Working, view.InQuestion, view.UndoingAll}, session.HandOver: {view.IsDone},
-		session.Withdraw: append(before[:3:3], view.HasFailed),
+		session.Withdraw: before,
 		session.Waive:    idle, session.Unlock: idle, session.Reboot: idle, session.PowerOff: idle,
 	}
 }()

@@ -187,7 +187,7 @@ func (c cause) may(what string, a session.Action) bool {
 	case session.Waive:
 		return c.enter() && c.page.title == "waive"
 	case session.Withdraw:
-		return c.yes(t("withdraw.title", "")) || strings.HasPrefix(c.page.title, t("withdraw.title", ""))
+		return strings.HasPrefix(c.page.title, t("withdraw.title", "")) && c.yes(c.page.title)
 	case session.Reply:
 		return c.meant("question "+a.Question, false)
 	case session.Retry:

@@ -35,8 +35,5 @@ func (p *prompts) trouble() error {
 	if ways = append(ways, rest...); len(p.allFindings(bad)) > 0 {
 		ways = append(ways, wayOn{"waive", func() error { return plainWaive(p) }})
 	}
-	if len(p.allFindings(p.withdrawable)) > 0 {
-		ways = append(ways, wayOn{"withdraw", func() error { return plainWithdraw(p) }})
-	}
 	return p.choose(append(ways, forSupport(p)...))
 }

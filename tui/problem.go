@@ -80,11 +80,8 @@ func (p *trouble) ways() (list []button, says []string) {
 				}), nil
 			})
 		}
-		if f, ok := ofStep(step, bad); ok {
+		if f, ok := toWaive(step); ok {
 			way(k.waive, "waive", func() (screen, tea.Cmd) { return newWaive(d, f), nil })
-		}
-		if f, ok := ofStep(step, d.withdrawable); ok {
-			way(k.withdraw, "withdraw", func() (screen, tea.Cmd) { return newWithdraw(d, f), nil })
 		}
 		way(k.undo, "undo", func() (screen, tea.Cmd) { return newUndo(d), nil })
 	default:
@@ -97,10 +94,10 @@ func (p *trouble) ways() (list []button, says []string) {
 	return list, says
 }
 
-// ofStep is the first check of a step that is to be waived, or whose waiver is to be taken back.
-func ofStep(step view.Step, is func(finding) bool) (finding, bool) {
+// toWaive is the first check of a step that is to be waived.
+func toWaive(step view.Step) (finding, bool) {
 	for _, c := range step.Checks {
-		if f := (finding{Check: c, step: step.ID}); is(f) {
+		if f := (finding{Check: c, step: step.ID}); bad(f) {
 			return f, true
 		}
 	}

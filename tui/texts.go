@@ -219,7 +219,7 @@ var sentences = map[string]string{
 	"does.continue": "continue from what the machine shows", "does.unlock": "let this node be changed again",
 	"button.continue": "Continue the job",
 	"does.retry":      "run this step again", "does.edit": "back to the questions, everything kept",
-	"does.skip": "go on without this step", "does.waive": "take responsibility for a check", "does.withdraw": "let a waived check count again",
+	"does.skip": "go on without this step", "does.waive": "take responsibility for a check",
 	"does.undo": "put everything back as it was", "does.log": "see what the engine did",
 	"does.bundle": "collect everything support needs", "does.stop": "change nothing, close this console",
 	"does.help": "what this page is for", "does.control": "take control, to choose here",

@@ -32,8 +32,8 @@ func allowed(verb session.Verb) []view.State {
 		return []view.State{view.HasFailed}
 	case session.Waive, session.Unlock, session.Reboot, session.PowerOff:
 		return idle
-	case session.Withdraw: // what landed has the waiver in its report
-		return []view.State{view.Inspecting, view.Collecting, view.Reviewed, view.HasFailed}
+	case session.Withdraw: // a retry would drop the check that failed, and neither it nor its waiver were in the report
+		return []view.State{view.Inspecting, view.Collecting, view.Reviewed}
 	case session.Undo:
 		return []view.State{view.HasFailed, view.IsDone}
 	case session.Cancel:

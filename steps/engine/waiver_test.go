@@ -73,3 +73,15 @@ func TestAWaiverOfAnEarlierRelease(t *testing.T) {
 		t.Errorf("a warning becomes %+v", seen)
 	}
 }
+
+// TestNoWithdrawAfterAFailure: a retry would drop the check that failed, so that the report had neither it nor its waiver.
+func TestNoWithdrawAfterAFailure(t *testing.T) {
+	r := newRig(t, newWorld())
+	r.w.setFail("light", broken())
+	token := take(t, r)
+	r.start(t, r, token, false)
+	until(t, r, "the failure", inState(view.HasFailed))
+	if err := r.Do(t.Context(), token, session.Action{Verb: session.Withdraw, Step: "light", Check: "lamp"}); !errors.Is(err, session.ErrState) {
+		t.Errorf("after a failure: %v", err)
+	}
+}

@@ -20,7 +20,7 @@ const (
 	Retry    Verb = "retry"    // run the failed step again (failed)
 	Skip     Verb = "skip"     // go on without Step (failed)
 	Waive    Verb = "waive"    // take responsibility for a Check of Step that did not pass; needs By and Reason
-	Withdraw Verb = "withdraw" // take the waiver of a Check of Step back: it counts as before (before the work, failed)
+	Withdraw Verb = "withdraw" // take the waiver of a Check of Step back: it counts as before (before the work)
 	Undo     Verb = "undo"     // put everything back, last step first (failed, done)
 	Cancel   Verb = "cancel"   // stop the work at the next safe point (working, question)
 	HandOver Verb = "handover" // accept the hand-over: wipe originals and secrets, end of undo (done)
