@@ -15,15 +15,25 @@ import (
 
 // withdrawFlag adds --withdraw; when says where it counts.
 func (f *applyFlags) withdrawFlag(cmd *cobra.Command, when string) {
-	cmd.Flags().StringArrayVar(&f.withdraw, "withdraw", nil, when+"CHECK: take the waiver of a check back, before --waive")
+	cmd.Flags().StringArrayVar(&f.withdraw, "withdraw", nil, when+"CHECK: take back the waiver of a check, before the work; done before any --waive")
 }
 
-// waivers takes back those of --withdraw, and passes on those of --waive.
+// waivers takes back those of --withdraw, and passes on those of --waive. What is not written as it must be is refused before either.
 func (a *applying) waivers(ctx context.Context, snapshot *view.Snapshot) error {
+	for _, w := range a.flags.waive {
+		if _, _, ok := strings.Cut(w, "="); !ok || a.flags.by == "" {
+			return usage(fmt.Errorf("--waive %s: give CHECK=REASON, and your name with --by", w))
+		}
+	}
+	for _, id := range a.flags.withdraw {
+		if stepOfCheck(snapshot, id, check.Pass, check.Warn, check.Fail, check.Skip, check.Waived) == "" {
+			return usage(fmt.Errorf("--withdraw %s: there is no check of this name", id))
+		}
+	}
 	for _, id := range a.flags.withdraw {
 		step := stepOfCheck(snapshot, id, check.Waived)
 		if step == "" {
-			return usage(fmt.Errorf("--withdraw %s: no check of this name is waived", id))
+			continue // it is not waived, or no longer: a command may be repeated
 		}
 		if err := a.session.Do(ctx, a.token, session.Action{Verb: session.Withdraw, Step: step, Check: id}); err != nil {
 			return err
@@ -41,10 +51,7 @@ func (a *applying) waivers(ctx context.Context, snapshot *view.Snapshot) error {
 // waive passes on the waivers of the command line.
 func (a *applying) waive(ctx context.Context, snapshot *view.Snapshot) error {
 	for _, w := range a.flags.waive {
-		id, reason, ok := strings.Cut(w, "=")
-		if !ok || a.flags.by == "" {
-			return usage(fmt.Errorf("--waive %s: give CHECK=REASON, and your name with --by", w))
-		}
+		id, reason, _ := strings.Cut(w, "=") // waivers looked at it
 		step := stepOfCheck(snapshot, id, check.Fail, check.Warn)
 		if step == "" {
 			continue // it passed, or is not among the checks of this machine

@@ -81,7 +81,7 @@ func TestPageIsJudgedTogether(t *testing.T) {
 		{v4 + "address", static("224.0.0.5", "24", ""), "224.0.0.5"},
 		{v4 + "address", static("0.0.0.0", "24", ""), "0.0.0.0"},
 		{v4 + "address", static("2001:db8::10", "24", ""), "2001:db8::10"},
-		{v4 + "address", static("198.51.100.10/24", "24", ""), "198.51.100.10/24"},
+		{v4 + "address", static("198.51.100.10/24", "24", ""), "write 198.51.100.10 here"},
 		{v4 + "prefixLength", site, ""},
 		{v4 + "prefixLength", static("198.51.100.10", "255.255.255.0", ""), ""},
 		{v4 + "prefixLength", static("198.51.100.10", "", ""), "is missing"},
