@@ -40,7 +40,7 @@ func TestSchema(t *testing.T) {
 	var all report.Document
 	jsonschema.Fill(reflect.ValueOf(&all).Elem())
 	all.Schema, all.Kind, all.Previous.Kind, all.Previous.SHA256 = report.Schema, report.Landing, report.Factory, strings.Repeat("0a", 32)
-	all.Checks[0].Status, all.Steps[0].Outcome, all.DNS[0].Type = "pass", "done", "A"
+	all.Checks[0].Status, all.Checks[0].Waiver.Was, all.Steps[0].Outcome, all.DNS[0].Type = "pass", "fail", "done", "A"
 	*all.Signer = *p.Report.Signer
 	jsonschema.Whole(t, assets.ReportSchema, jsonOf(t, &all))
 }
