@@ -55,10 +55,11 @@ func podOf(m Manifest) map[string]any {
 	return at
 }
 
-// addOns are the CustomResourceDefinitions of operators that are no part of OpenShift's payload, in a group of its own: those of the
+// addOns are the CustomResourceDefinitions of operators that are not a part of OpenShift's payload, in a group of its own: those of the
 // cert-manager operator (openshift/cert-manager-operator, bundle/manifests).
 var addOns = []string{
 	"certmanagers.operator.openshift.io", "http01proxies.operator.openshift.io", "istiocsrs.operator.openshift.io",
+	"trustmanagers.operator.openshift.io",
 }
 
 // redefines tells whether a CustomResourceDefinition is one of the cluster's own: with another conversion or other versions of it the

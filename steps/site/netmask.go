@@ -67,7 +67,7 @@ func (e *entry) noPrefix(s string) *Error {
 // six tells whether a prefix length is of IPv6, which has no netmasks.
 func (e *entry) six() bool { return strings.Contains(e.Path, ".ipv6.") }
 
-// neitherLength is what is wrong with any text that is no prefix length.
+// neitherLength is what is wrong with any text that is not a prefix length.
 func (e *entry) neitherLength() *Error {
 	if e.six() {
 		return fault(message.T("write a number such as 64"), message.T("is not a prefix length"))
