@@ -16,7 +16,10 @@ func afterKeys(t *testing.T, s scene, keys ...string) (*bench, string) {
 	b.now = b.now.Add(2 * time.Second) // past the second in which a page that decides ignores Enter
 	b.app.View()
 	b.press(keys...)
-	return b, fmt.Sprint(b.screen(), b.fake.actions, b.app.wantsPlain, b.app.wipe, b.fake.snap.Control)
+	screen := b.screen()
+	b.fake.mu.Lock() // an action may be under way yet
+	defer b.fake.mu.Unlock()
+	return b, fmt.Sprint(screen, b.fake.actions, b.app.wantsPlain, b.app.wipe, b.fake.snap.Control)
 }
 
 // actsOn tells whether a key does something on the page of a scene, which is before without it.
