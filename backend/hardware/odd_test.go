@@ -217,7 +217,7 @@ func TestDocumentOfAddressesAndNames(t *testing.T) {
 		}
 	}
 	if d.Disks[2].ID != d.Disks[2].ByPath {
-		t.Errorf("a disk without a name of its own: %+v", d.Disks[2])
+		t.Errorf("a disk without its own name: %+v", d.Disks[2])
 	}
 	if p := d.Interfaces[0]; p.Type != "virtual" || fmt.Sprint(p.IPv4, p.IPv6) != "[192.0.2.7/24] [2001:db8::7/64]" {
 		t.Errorf("%+v", p)

@@ -12,7 +12,7 @@ import (
 	"touchdown/backend/host"
 )
 
-// nameServer is a name server on the loopback that answers as it is told.
+// nameServer is a name server on the loopback that gives the answers of the test.
 func nameServer(t *testing.T, answer func(q dns.Question) *dns.Msg) string {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")

@@ -31,7 +31,7 @@ func (e ended) Format(s fmt.State, verb rune) {
 }
 
 // Sprintf makes a text of a format by sprintf, fmt.Sprintf or what stands for it. Where an argument is a sentence and the format goes on
-// behind it with punctuation of its own, as "%s." does, the argument loses its full stop: nobody who writes a format knows
+// behind it with other punctuation, as "%s." does, the argument loses its full stop: the author of a format cannot know
 // whether a reason, which another part of the program or another program gave, is a whole sentence.
 func Sprintf(sprintf func(format string, args ...any) string, format string, args ...any) string {
 	said, marked := make([]any, len(args)), false

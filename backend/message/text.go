@@ -22,7 +22,7 @@ type constant string
 func T(text constant) Text { return Text{english: string(text), id: string(text)} }
 
 // F is a message with arguments, formatted as by fmt.Sprintf. An argument that is a Text is shown in the language of the message;
-// numbers stay numbers, all else is data. A sentence within the sentence has no full stop of its own, see Sprintf.
+// numbers stay numbers, all else is data. A sentence within the sentence loses its full stop, see Sprintf.
 func F(format constant, given ...any) Text {
 	english := fmt.Sprintf(string(format), given...)
 	list := make(args, len(given))

@@ -14,8 +14,8 @@ const maxDepth = 32
 
 // Twice is the error of OneMeaning for a key that an object has twice.
 type Twice struct {
-	Key string // as it is written the second time
-	At  int    // where that is, in bytes from the start
+	Key string // as spelled the second time
+	At  int    // its offset in bytes
 }
 
 // Error implements error. Of the key it has the start alone.

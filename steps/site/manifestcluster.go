@@ -55,7 +55,7 @@ func podOf(m Manifest) map[string]any {
 	return at
 }
 
-// addOns are the CustomResourceDefinitions of operators that are not a part of OpenShift's payload, in a group of its own: those of the
+// addOns are the CustomResourceDefinitions of operators that are not a part of OpenShift's payload but use one of its groups: those of the
 // cert-manager operator (openshift/cert-manager-operator, bundle/manifests).
 var addOns = []string{
 	"certmanagers.operator.openshift.io", "http01proxies.operator.openshift.io", "istiocsrs.operator.openshift.io",

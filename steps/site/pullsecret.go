@@ -35,7 +35,7 @@ func PullSecret(s string) error {
 }
 
 // twice refuses a pull secret that has something twice: which of the two counts depends on the program that reads it. quay.io:443 is another
-// registry than quay.io, as it is in the name of an image.
+// registry than quay.io, as in the name of an image.
 func twice(s string, secret value.PullSecret) *Error {
 	fix := message.T("keep one of them")
 	if at := again(s); at >= 0 {
@@ -53,8 +53,8 @@ func twice(s string, secret value.PullSecret) *Error {
 	return nil
 }
 
-// again is where the first key stands that a pull secret has before already, in whatever letters: of its own keys, and in auths. What other
-// programs keep beside them, headers for instance, is theirs. -1 is for none.
+// again is the offset of the first key that repeats an earlier one, whatever the case, among the top-level keys and inside auths; -1 for
+// none. Other keys, headers for instance, belong to other programs.
 func again(s string) int {
 	dec := json.NewDecoder(strings.NewReader(s))
 	_, err := dec.Token() // the opening brace
