@@ -18,7 +18,8 @@ import (
 )
 
 // shared is what every test on the bench rests on besides its own packages: the bench with its nested modules, what is
-// laid on the node, and how all of it is built.
+// laid on the node, and how all of it is built. What boots a node, and what make runs, rests on the program as well; a package's test
+// with a cluster alone rests on what it imports.
 var shared = []string{"Makefile", "go.mod", "go.sum", "test/bench", "iso-overlay", "assets", "backend/network/libnmstate", "test/sites"}
 
 // listed is what `go list` tells of a package.
@@ -34,6 +35,7 @@ type listed struct {
 type keys struct {
 	toolchain []byte
 	base      []byte // what all share
+	program   []byte // what is put on a node
 	packages  map[string]listed
 	files     map[string][]byte // hashes of folders
 }
@@ -79,10 +81,12 @@ func (k *keys) again() (*keys, error) {
 			return nil, err
 		}
 	}
-	if err := k.sources(sum, "touchdown/cmd/touchdown"); err != nil {
+	k.base = sum.Sum(nil)
+	program := sha256.New()
+	if err := k.sources(program, "touchdown/cmd/touchdown"); err != nil {
 		return nil, err
 	}
-	k.base = sum.Sum(nil)
+	k.program = program.Sum(nil)
 	return k, nil
 }
 
@@ -90,6 +94,9 @@ func (k *keys) again() (*keys, error) {
 func (k *keys) of(r Row) (string, error) {
 	sum := sha256.New()
 	sum.Write(k.base)
+	if r.Boots || r.Make != "" {
+		sum.Write(k.program)
+	}
 	fmt.Fprintf(sum, "%q %q %q %q", r.Package, r.Run, r.Env, r.Make)
 	if r.Make != "" {
 		// A target of make may use anything of the tree.

@@ -154,7 +154,7 @@ func TestKeys(t *testing.T) {
 	write("backend/csr/csr.go", "package csr\n")
 	write("backend/csr/csr_test.go", "package csr\n")
 	write("backend/other/other.go", "package other\n")
-	row := Row{Package: "backend/csr", Run: "TestX"}
+	row := Row{Package: "backend/csr", Run: "TestX", Boots: true}
 	key := func() string {
 		t.Helper()
 		k, err := newKeys(t.Context(), []string{"./" + row.Package})
@@ -193,6 +193,16 @@ func TestKeys(t *testing.T) {
 	row.Env = []string{"A=b"}
 	if key() == before {
 		t.Error("another environment, the same key")
+	}
+	row.Boots = false
+	before = key()
+	write("backend/dns/dns.go", "package dns // changed again\n")
+	if key() != before {
+		t.Error("without a node, the key changes with the program")
+	}
+	write("test/bench/node/x.sh", "y")
+	if key() == before {
+		t.Error("another bench, the same key")
 	}
 }
 
