@@ -23,9 +23,12 @@ import (
 // ReaderCommand is the command by which the program reads a volume on its standard input: Serve.
 const ReaderCommand = "media-reader"
 
-// What the process that reads a volume may use.
+// What the process that reads a volume may use. Its work is bounded by the time of the processor. By the clock it has more: a node
+// that starts keeps its processors busy for minutes, and a stick that waits for one of them is not a bad stick. That bound is for a drive
+// that stops answering.
 const (
-	readerTime   = 10 * time.Second
+	readerCPU    = 10 * time.Second
+	readerTime   = time.Minute
 	readerMemory = 32 << 20 // bytes beyond what the program has when it begins, which is 20 MiB: less than 64 MiB in all
 	readerReply  = 8 << 20  // bytes: volume.MaxContent in base64, and the list of files
 )
@@ -180,7 +183,7 @@ func Serve(in, ordered *os.File, out io.Writer) error {
 		return fmt.Errorf("asking for the size of the volume: %w", err)
 	}
 	debug.SetMemoryLimit(readerMemory) // the collector works harder before the limit is met
-	if err := host.Confine(host.Limits{CPUSeconds: uint64(readerTime / time.Second), Memory: readerMemory}); err != nil {
+	if err := host.Confine(host.Limits{CPUSeconds: uint64(readerCPU / time.Second), Memory: readerMemory}); err != nil {
 		return err
 	}
 	var order reading

@@ -21,8 +21,12 @@ import (
 // WriterCommand is the command by which the program adds files to the volume on its standard input: ServeWriter.
 const WriterCommand = "media-writer"
 
-// writerTime is how long adding files may take. Chosen: old sticks write 1 MB/s, and keep 4 MiB at most.
-const writerTime = 30 * time.Second
+// How long adding files may take, by the processor and by the clock. Chosen: old sticks write 1 MB/s, and keep 4 MiB at most; the clock
+// has more for the reason of readerTime.
+const (
+	writerCPU  = 30 * time.Second
+	writerTime = 90 * time.Second
+)
 
 // order is what the writing process is to do.
 type order struct {

@@ -22,7 +22,7 @@ func ServeWriter(in, ordered *os.File, out io.Writer) error {
 		return fmt.Errorf("asking for the size of the volume: %w", err)
 	}
 	debug.SetMemoryLimit(readerMemory)
-	if err := host.Confine(host.Limits{CPUSeconds: uint64(writerTime / time.Second), Memory: readerMemory, Writes: uint64(size)}); err != nil {
+	if err := host.Confine(host.Limits{CPUSeconds: uint64(writerCPU / time.Second), Memory: readerMemory, Writes: uint64(size)}); err != nil {
 		return err
 	}
 	var o order
