@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -13,7 +14,7 @@ import (
 // How much of the engine clients may take. A process that leaks its connections, or means harm, is held back alone: consoles are other
 // processes, and go on. Chosen: a console has three connections, and a node a handful of consoles.
 const (
-	// mostOfOne is how many connections a process may have.
+	// mostOfOne is how many connections a process may have. One more ends its oldest that is idle, and is refused where none is.
 	mostOfOne = 64
 	// mostOfAll is how many there may be. One more ends the oldest of the process that has the most, which spares consoles while another
 	// process has more; a console whose stream ends connects again.
@@ -42,6 +43,7 @@ type member struct {
 	crowd *crowd
 	who   int
 	place *list.Element // nil once it is counted out; the crowd's lock guards it
+	idle  bool          // between two requests; the crowd's lock guards it
 }
 
 // Close implements net.Conn.
@@ -72,17 +74,44 @@ func (c *crowd) join(conn net.Conn) *member {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.by[who] >= mostOfOne {
-		return nil
+		m := c.oldestIdle(who)
+		if m == nil {
+			return nil
+		}
+		c.end(m)
 	}
 	if c.open.Len() >= mostOfAll {
-		m := c.victim()
-		c.countOut(m)
-		go m.Conn.Close() // which may wait for what is on its way
+		c.end(c.victim())
 	}
 	m := &member{Conn: conn, crowd: c, who: who}
 	m.place = c.open.PushBack(m)
 	c.by[who]++
 	return m
+}
+
+// end counts a connection out and closes it. The caller holds the lock.
+func (c *crowd) end(m *member) {
+	c.countOut(m)
+	go m.Conn.Close() // which may wait for what is on its way
+}
+
+// state notes what the server tells of a connection.
+func (c *crowd) state(conn net.Conn, now http.ConnState) {
+	if m, ok := conn.(*member); ok {
+		c.mu.Lock()
+		m.idle = now == http.StateIdle
+		c.mu.Unlock()
+	}
+}
+
+// oldestIdle is the oldest connection of a process that carries no request; nil where each does. The caller holds the lock.
+func (c *crowd) oldestIdle(who int) *member {
+	for e := c.open.Front(); e != nil; e = e.Next() {
+		if m, _ := e.Value.(*member); m.who == who && m.idle {
+			return m
+		}
+	}
+	return nil
 }
 
 // victim is the oldest connection of the process that has the most. The caller holds the lock.

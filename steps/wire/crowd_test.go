@@ -48,6 +48,36 @@ func TestCrowdOfManyProcesses(t *testing.T) {
 	}
 }
 
+// TestAClientThatLeaksIsServed: a process that makes a client for each question, as a script that polls does, is answered each time, and
+// its stream of events goes on meanwhile.
+func TestAClientThatLeaksIsServed(t *testing.T) {
+	over := make(chan struct{})
+	engine := &told{set: func(string, string) error { return nil }, events: func(_ context.Context, each func([]event.Event) error) error {
+		err := each([]event.Event{{Seq: 1}})
+		<-over
+		return errors.Join(err, each([]event.Event{{Seq: 2}}))
+	}}
+	path := servedWith(t, engine, limits{requestTime, streamTime, process})
+	heard := make(chan uint64, 2)
+	go func() {
+		_ = Dial(path).Events(t.Context(), "", 0, func(es []event.Event) error {
+			heard <- es[0].Seq
+			return nil
+		})
+		close(heard)
+	}()
+	first := <-heard
+	for n := range 3 * mostOfOne {
+		if err := Dial(path).Set(t.Context(), "", "spec.clusterName", "a"); err != nil {
+			t.Fatalf("question %d: %v", n, err)
+		}
+	}
+	close(over)
+	if second := <-heard; first != 1 || second != 2 {
+		t.Errorf("the stream brought events %d and %d", first, second)
+	}
+}
+
 // TestAQuietStreamEnds as every other does: its end reaches the client, though nothing was written for longer than a client may take to read.
 func TestAQuietStreamEnds(t *testing.T) {
 	const stream = 50 * time.Millisecond

@@ -56,8 +56,10 @@ func serve(ctx context.Context, session session.Session, path string, limit limi
 	if err != nil {
 		return fmt.Errorf("listening on %s: %w", path, err)
 	}
+	all := &crowd{Listener: listener, of: limit.process, by: map[int]int{}}
 	server := &http.Server{
 		Handler:           bounded(handler(session, limit.stream), limit.request),
+		ConnState:         all.state,
 		ReadHeaderTimeout: limit.request,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    maxHeader,
@@ -65,7 +67,7 @@ func serve(ctx context.Context, session session.Session, path string, limit limi
 	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stop()
-	if err := server.Serve(&crowd{Listener: listener, of: limit.process, by: map[int]int{}}); !errors.Is(err, http.ErrServerClosed) {
+	if err := server.Serve(all); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving %s: %w", path, err)
 	}
 	return nil
