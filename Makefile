@@ -56,12 +56,16 @@ endif
 # CI's tier: all that is quick, with the race detector; then one pass over every real part of the bench. There the program
 # runs as it is released, in its own processes. What passed is kept until something that it rests on changes (FRESH=1
 # runs it all the same); test/README.md has the table.
-NO_BENCH = $$(go list ./... | grep -vE '/test/(bench/(node|kernel)|e2e(/.*)?)$$')
+# The packages whose tests take longest begin first: else the last of them runs alone at the end. Tests wait as much as they work, so that
+# three packages at once keep two processors busy.
+LONGEST  = ./cmd/touchdown ./steps/engine ./tui ./steps ./backend/media/iso
+BOOTING  = '/test/(bench/(node|kernel)|e2e(/.*)?)$$'
+NO_BENCH = $$(go list $(LONGEST) ./... | grep -vE $(BOOTING))
 TIER     = go run ./test/tier -cache $(CACHE)/bench
 
 test: build bench-cluster bench-factory bench-images-small e2e-tools ## CI's tier: unit tests, and one pass over every real part
-	@go vet ./...
-	go test -race -short -timeout 30m $(NO_BENCH)
+	@go vet $$(go list ./... | grep -E $(BOOTING))
+	go test -race -short -vet=all -p 3 -timeout 30m $(NO_BENCH)
 	@cd test/bench/controlplane && export CGO_ENABLED=0 && go vet ./... && go test ./...
 	@$(TIER) -tier test
 

@@ -48,7 +48,7 @@ func runRows(ctx context.Context, o options, rows []Row) ([]Result, error) {
 		}
 		made[r.id()] = key
 		if found, ok := store.find(r, key); ok && !o.fresh {
-			fmt.Printf("kept  %6.1f s  %s (%s)\n", found.Seconds, r, found.When.Format("2 Jan 15:04"))
+			fmt.Printf("kept  %6.1f s  %6.1f CPU s  %s (%s)\n", found.Seconds, found.CPU, r, found.When.Format("2 Jan 15:04"))
 			results = append(results, found)
 			continue
 		}
@@ -143,10 +143,13 @@ func (w *work) one(ctx context.Context, r Row) Result {
 	result := Result{Row: r.String(), When: time.Now().UTC(), Log: filepath.Join(w.cache, "log", r.id()+".log")}
 	cmd, err := w.command(ctx, r)
 	if err == nil {
-		fmt.Printf("run             %s\n", r)
+		fmt.Printf("run                           %s\n", r)
 		begun := time.Now()
 		err = logged(cmd, result.Log)
 		result.Seconds = time.Since(begun).Seconds()
+		if used := cmd.ProcessState; used != nil {
+			result.CPU = (used.UserTime() + used.SystemTime()).Seconds()
+		}
 	}
 	output, _ := os.ReadFile(result.Log)
 	result.Ran, result.Skipped = count(string(output))
@@ -158,7 +161,7 @@ func (w *work) one(ctx context.Context, r Row) Result {
 	if err != nil {
 		verdict = "FAIL"
 	}
-	line := fmt.Sprintf("%s  %6.1f s  %s", verdict, result.Seconds, r)
+	line := fmt.Sprintf("%s  %6.1f s  %6.1f CPU s  %s", verdict, result.Seconds, result.CPU, r)
 	if n := len(result.Skipped); n > 0 {
 		line += fmt.Sprintf(" (%d skipped: %s)", n, strings.Join(result.Skipped, ", "))
 	}
