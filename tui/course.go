@@ -36,7 +36,7 @@ func (c *course) wanted() string {
 
 // sameRelease tells whether the same is to be said of two releases on sticks: who read one problem has not read another.
 func sameRelease(a, b *updates.Offer) bool {
-	return a != nil && b != nil && a.State == b.State && a.Program == b.Program && a.Volume == b.Volume && a.Code() == b.Code()
+	return a != nil && b != nil && a.State == b.State && a.Program == b.Program && a.Volume == b.Volume && a.Code() == b.Code() && a.Order.Code() == b.Order.Code()
 }
 
 // atRest are the states in which another program may be started.

@@ -132,6 +132,11 @@ func (u *updatePage) lines(w int) (head, lines []string) {
 	case o.State == updates.Asks:
 		title = t("update.found", o.Version, o.Volume)
 		text = []string{t("update.now", o.Has, o.Signer), t("update.how", o.Has)}
+		if order := o.Order; order.Code() != "" {
+			text = append(text, t("update.unordered", show(order.Problem.Summary), show(order.Problem.Fix), order.Code()))
+		} else if order != nil {
+			text = append(text, t("update.ordered"))
+		}
 	default:
 		title = unusedTitle(&o)
 		text = []string{show(o.Problem.Summary), show(o.Problem.Fix), t("problem.code", o.Problem.Code)}

@@ -81,6 +81,18 @@ func ParseSigningKey(text []byte) (SigningKey, error) {
 	if marked(text) {
 		return SigningKey{}, errors.New("it is a key for releases, which signs nothing else; touchdown media keygen makes one for media")
 	}
+	return parseSigningKey(text)
+}
+
+// ParseReleaseKey reads the private half of a key for releases, which signs what has nodes install one. openssl signs the release itself.
+func ParseReleaseKey(text []byte) (SigningKey, error) {
+	if !marked(text) {
+		return SigningKey{}, errors.New("it is not a key for releases; touchdown media keygen --release makes one")
+	}
+	return parseSigningKey(text)
+}
+
+func parseSigningKey(text []byte) (SigningKey, error) {
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != pemPrivate {
 		return SigningKey{}, errors.New("there is no private key in it; touchdown media keygen makes one")

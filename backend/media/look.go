@@ -108,7 +108,7 @@ func (w *Watcher) read(ctx context.Context, d device, within time.Duration) (f *
 		return f, nil, bytes
 	}
 	f.Label, f.path, f.kind = content.Label, d.path, content.Kind
-	release = releaseOn(d, content, w.Release)
+	release = releaseOn(d, content, w)
 	switch signed := content.Find(EnvelopeFile); {
 	case signed != nil:
 		f.signed = append([]byte{}, signed.Data...) // an empty file, too, is one that has to be refused
@@ -124,11 +124,12 @@ func (w *Watcher) read(ctx context.Context, d device, within time.Duration) (f *
 }
 
 // releaseOn is a volume with its files of a release; nil where one is missing.
-func releaseOn(d device, content *volume.Content, names []string) *Volume {
+func releaseOn(d device, content *volume.Content, w *Watcher) *Volume {
 	v := Volume{ID: d.is, Device: d.name, Name: d.name}
-	if v.list(content); len(names) == 0 || !v.Has(names...) {
+	if v.list(content); len(w.Release) == 0 || !v.Has(w.Release...) {
 		return nil
 	}
+	names := slices.Concat(w.Release, w.Beside)
 	v.Files = slices.DeleteFunc(v.Files, func(f File) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(f.Path, name) })
 	})

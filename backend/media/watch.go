@@ -77,6 +77,7 @@ type Watcher struct {
 	Every   time.Duration // how often the list of disks is read at least
 	Limits  Limits        // of one look
 	Release []string      // names of the files that make a release of Touchdown; nil: none is looked for
+	Beside  []string      // names of files that may lie beside these, and are listed with them
 	known   Known
 
 	leaving atomic.Bool // a Leave has not ended
@@ -108,7 +109,7 @@ func (w *Watcher) Found() []*Medium {
 	return slices.Clone(w.found)
 }
 
-// Releases lists the volumes that have all files of a release, as the last look found them, with these files alone. Nobody has judged them.
+// Releases lists the volumes that have all files of a release, as the last look found them, with these files and those beside them alone. Nobody has judged them.
 func (w *Watcher) Releases() []Volume {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,6 +1,7 @@
 package update
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -22,11 +23,31 @@ func Older(says, than string) bool {
 
 // numbers are those of the version in "touchdown v1.4 linux/amd64 go1.26"; nil where it has no order.
 func numbers(says string) []int {
-	words := strings.Fields(says)
-	if len(words) < 2 || words[0] != "touchdown" {
+	version, err := VersionIn(says)
+	if err != nil {
 		return nil
 	}
-	m := versionForm.FindStringSubmatch(words[1])
+	return parsed(version)
+}
+
+// VersionIn is the version in "touchdown v1.4 linux/amd64 go1.26".
+func VersionIn(says string) (string, error) {
+	words := strings.Fields(says)
+	if len(words) < 2 || words[0] != "touchdown" {
+		return "", fmt.Errorf("the program tells no version: %q", says)
+	}
+	return words[1], nil
+}
+
+// newer tells whether a version comes behind another one. Where one of them has no order, it does not.
+func newer(version, than string) bool {
+	a, b := parsed(version), parsed(than)
+	return a != nil && b != nil && slices.Compare(a, b) > 0
+}
+
+// parsed are the numbers of "v1.4"; nil where it has no order.
+func parsed(version string) []int {
+	m := versionForm.FindStringSubmatch(version)
 	if m == nil {
 		return nil
 	}

@@ -214,7 +214,7 @@ func (f *engineFlags) watcher(machine *host.Machine) *media.Watcher {
 	}
 	w := media.NewWatcher(machine)
 	if machine.Exists(layout.Program) && machine.Exists(rhcos.Units+"/"+layout.EngineUnit) { // what touchdown update can exchange
-		w.Release = update.Files()
+		w.Release, w.Beside = update.Files(), []string{update.OrderFile}
 	}
 	return w
 }

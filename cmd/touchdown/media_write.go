@@ -13,12 +13,14 @@ import (
 	"touchdown/backend/envelope"
 	"touchdown/backend/media"
 	"touchdown/backend/media/volume"
+	"touchdown/backend/update"
 	"touchdown/steps/site"
 )
 
 // mediaFlags are the flags of media write.
 type mediaFlags struct {
 	file, serial, key, format, revoked       string
+	serials                                  string
 	passphraseFile, newPassphrase, recipient string
 	table, out, release                      string
 	anySerial, unattended, keep              bool
@@ -43,6 +45,10 @@ With --release the medium brings no site config but the release of Touchdown in 
 always an ISO9660 image; a stick with FAT onto which these three files were copied will do as well. A node takes it with
 touchdown update --from-stick, when it trusts the key that signed the release; keys for media have no part in it.
 
+With --unattended, too, it has an order (` + update.OrderFile + `): each node that has one of the serial numbers of --serial and --serials, and
+an older release, installs it with nobody there, once, after a countdown that any key stops, also when it has landed. --key signs
+the order: it is the key that signed the release.
+
 With --table it makes many, one file for each line, in the folder --out. The table is CSV: the first line names the columns,
 of which "serial" must be there, "recipient" may be, and all others are paths of the site config such as spec.hostname; an
 empty cell leaves the value of -f. Without a recipient a line gets its own passphrase, in OUT/passphrases.csv, which --force
@@ -50,14 +56,15 @@ overwrites only if all its machines are in the table. --table can also be a fold
 		Example: `  touchdown media write -f site.yaml --serial SN0042 --key factory.key --new-passphrase passphrase.txt /dev/sdb
   touchdown media write -f site.yaml --serial SN0042 --key factory.key --recipient age1... --unattended SN0042.img
   touchdown media write -f common.yaml --table sites.csv --key factory.key --format iso9660 --out media
-  touchdown media write --release .cache/release /dev/sdb`,
+  touchdown media write --release .cache/release /dev/sdb
+  touchdown media write --release .cache/release --unattended --serials site7.txt --key release.key /dev/sdb`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := f.check(cmd, args); err != nil {
 				return err
 			}
 			switch {
 			case f.release != "":
-				said, err := f.writeRelease(args[0])
+				said, err := f.writeRelease(cmd, args[0])
 				fmt.Fprint(printed(cmd), said)
 				return err
 			case f.table != "":
@@ -79,6 +86,7 @@ func (f *mediaFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.passphraseFile, "passphrase-file", "", "seal with the passphrase in this file")
 	flags.StringVar(&f.newPassphrase, "new-passphrase", "", "seal with a new passphrase, which is written to this file")
 	flags.StringVar(&f.recipient, "recipient", "", "seal for the node with this public key, age1...")
+	flags.StringVar(&f.serials, "serials", "", "with --release --unattended: file with serial numbers of machines that it is for, one a line")
 	flags.BoolVar(&f.unattended, "unattended", false, "the node starts without asking anyone")
 	flags.BoolVar(&f.keep, "keep", false, "the medium keeps the site config; without it the node overwrites it after its landing")
 	flags.StringVar(&f.revoked, "revoked", "", "list of revoked signing keys that the medium brings to the node")
@@ -94,7 +102,7 @@ func (f *mediaFlags) add(cmd *cobra.Command) {
 // check refuses flags that contradict each other.
 func (f *mediaFlags) check(cmd *cobra.Command, args []string) error {
 	if f.release != "" {
-		return checkRelease(cmd, args)
+		return f.checkRelease(cmd, args)
 	}
 	one := f.serial != "" || f.anySerial || f.passphraseFile != "" || f.newPassphrase != "" || f.recipient != "" || f.fixedDisk
 	seals := 0
@@ -106,6 +114,8 @@ func (f *mediaFlags) check(cmd *cobra.Command, args []string) error {
 	switch {
 	case f.table != "" && (one || len(args) > 0):
 		return usage(errors.New("--table tells the serial numbers and seals, and --out the folder: leave out TARGET and the flags for a single medium"))
+	case f.serials != "":
+		return usage(errors.New("--serials goes with --release; a site config is for one machine (--serial)"))
 	case f.table != "" && f.out == "":
 		return usage(errors.New("--out is missing: the folder for the images of --table"))
 	case f.table != "":
@@ -129,11 +139,15 @@ func (f *mediaFlags) check(cmd *cobra.Command, args []string) error {
 }
 
 // checkRelease refuses flags that have no part in a release: a key of media above all.
-func checkRelease(cmd *cobra.Command, args []string) error {
-	var wrong error
+func (f *mediaFlags) checkRelease(cmd *cobra.Command, args []string) error {
+	takes := []string{"release", "force", "fixed-disk", "unattended"}
+	if f.unattended {
+		takes = append(takes, "key", "serial", "serials")
+	}
+	wrong := f.checkOrder()
 	cmd.Flags().Visit(func(flag *pflag.Flag) {
-		if !slices.Contains([]string{"release", "force", "fixed-disk"}, flag.Name) && cmd.LocalNonPersistentFlags().Lookup(flag.Name) != nil {
-			wrong = usage(fmt.Errorf("--%s has no part in a release, which `make release KEY=FILE` signs; --release takes only --force and --fixed-disk", flag.Name))
+		if !slices.Contains(takes, flag.Name) && cmd.LocalNonPersistentFlags().Lookup(flag.Name) != nil {
+			wrong = usage(fmt.Errorf("--%s has no part in a release, which `make release KEY=FILE` signs; --release takes only --force and --fixed-disk, and for an order --unattended with --serial, --serials and --key", flag.Name))
 		}
 	})
 	if wrong == nil && len(args) == 0 {

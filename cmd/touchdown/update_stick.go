@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"touchdown/backend/media"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
@@ -50,10 +52,19 @@ func releaseOn(ctx context.Context, w *media.Watcher, name string) (*media.Volum
 }
 
 // writeRelease makes the medium of the release in a folder: an ISO9660 image, because a program is larger than what else media have.
-func (f *mediaFlags) writeRelease(target string) (string, error) {
+func (f *mediaFlags) writeRelease(cmd *cobra.Command, target string) (string, error) {
 	files, err := update.Unsigned(f.release)
 	if err != nil {
 		return "", err
+	}
+	said := "on a node: touchdown update --from-stick"
+	if f.unattended {
+		o, signed, err := f.order(cmd)
+		if err != nil {
+			return "", err
+		}
+		files[update.OrderFile] = signed
+		said = fmt.Sprintf("order %s installs %s on %d nodes with nobody there, when the stick is in", o.ID, o.Version, len(o.Serials))
 	}
 	image, err := media.MakeRelease(files)
 	if err != nil {
@@ -62,5 +73,5 @@ func (f *mediaFlags) writeRelease(target string) (string, error) {
 	if err := media.WriteTo(target, image, media.Allow{Content: f.force, FixedDisk: f.fixedDisk}); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%s: the release in %s; on a node: touchdown update --from-stick\n", target, f.release), nil
+	return fmt.Sprintf("%s: the release in %s; %s\n", target, f.release, said), nil
 }

@@ -5,11 +5,12 @@ import (
 
 	"touchdown/backend/media"
 	"touchdown/backend/message"
+	"touchdown/backend/update"
 	"touchdown/steps/event"
 )
 
 const (
-	// countdownTime is how long the start of the document in the node is announced. Chosen: a disk behind a slow USB hub takes 20 s to
+	// countdownTime is how long the start of the document in the node, and an update that was ordered, is announced. Chosen: a disk behind a slow USB hub takes 20 s to
 	// appear, and a person needs time to see the screen and press a key.
 	countdownTime = time.Minute
 	// countdownStep is how often the screens are told: a slow line has better things to do.
@@ -21,33 +22,45 @@ const (
 	haltNotice      = "halt"
 )
 
+// aim is what begins at the end of a countdown.
+type aim int
+
+const (
+	landBaked  aim = iota + 1 // the landing with the document in the node
+	landMedium                // the landing with a document on a medium
+	takeUpdate                // the update of Touchdown that an order asks for
+)
+
 // countdown is that of the document in the node: it runs, or the document's answers are tried. The wait of any document for its next try
-// is one, too. The zero value is none.
+// is one, too, and so is the countdown of an update. There is one at a time. The zero value is none.
 type countdown struct {
-	id     string
-	until  time.Time // keeps what the kernel counts beside the clock (time.Time), which may be set meanwhile
-	again  bool      // a start failed
-	medium bool      // the document is on a medium
+	id    string // of the document, or of the order
+	aim   aim
+	until time.Time // keeps what the kernel counts beside the clock (time.Time), which may be set meanwhile
+	again bool      // a start failed
 }
 
 // over tells whether the countdown of a document has ended.
 func (d *countdown) over(id string, now time.Time) bool { return d.id == id && !now.Before(d.until) }
 
-// countDown begins the countdown of a document or goes on with it, and tells every screen.
-func countDown(c *core, id string, now time.Time) {
+// countDown begins the countdown of a document or an order, or goes on with it, and tells every screen.
+func countDown(c *core, id string, is aim, now time.Time) {
 	if c.counting.id != id {
-		c.counting = countdown{id: id, until: now.Add(countdownTime)}
+		c.counting = countdown{id: id, aim: is, until: now.Add(countdownTime)}
 	}
-	left := (max(c.counting.until.Sub(now), 0) + countdownStep - 1) / countdownStep * countdownStep
-	text := message.F("The landing starts in %d s with the site config in the node. Any key stops it.", int(left.Seconds()))
-	tellCountDown(c, text)
+	left := int(((max(c.counting.until.Sub(now), 0) + countdownStep - 1) / countdownStep * countdownStep).Seconds())
+	if is == takeUpdate {
+		tellCountDown(c, message.F("Touchdown is updated in %d s by the order on the stick. Any key stops it.", left))
+		return
+	}
+	tellCountDown(c, message.F("The landing starts in %d s with the site config in the node. Any key stops it.", left))
 }
 
 // waitToTry begins the wait of a document for its next try or goes on with it, and tells every screen. The sentence stays the same: it may
 // be there for days.
-func waitToTry(c *core, id string, baked bool, now time.Time) {
+func waitToTry(c *core, id string, is aim, now time.Time) {
 	if c.counting.id != id {
-		c.counting = countdown{id: id, until: now.Add(tryAgainTime), again: true, medium: !baked}
+		c.counting = countdown{id: id, aim: is, until: now.Add(tryAgainTime), again: true}
 	}
 	tellCountDown(c, message.F("The landing is tried again within %d min. Any key stops that.", int(tryAgainTime.Minutes())))
 }
@@ -83,25 +96,39 @@ func halt(c *core) {
 	if c.counting == (countdown{}) {
 		return
 	}
-	if c.counting.medium {
+	switch c.counting.aim {
+	case landMedium:
 		endCountDown(c)
-		text := message.T("A key stopped the landing that was to be tried again.")
-		c.recorder.warn(mediumStep, c.recorder.emit(event.Event{Kind: event.Said, Step: mediumStep, Text: text}))
-		return
+		sayStopped(c, message.T("A key stopped the landing that was to be tried again."))
+	case takeUpdate:
+		id := c.counting.id
+		haltFor(c, id, update.SpentOn(c.o.Node.Host).Stop(id))
+		stopOrder(c)
+		sayStopped(c, message.T("A key stopped the update of Touchdown that the order on the stick asks for."))
+	default:
+		id := c.counting.id
+		haltFor(c, id, media.StartOf(c.o.Node.Host, id).Halt())
+		sayStopped(c, message.T("A key stopped the landing that was to start with the site config in the node."))
 	}
-	c.haltedID = c.counting.id
-	if err := media.StartOf(c.o.Node.Host, c.haltedID).Halt(); err != nil {
-		c.o.Node.Log.Error("it cannot be noted that the start was stopped", "error", err)
+}
+
+// haltFor ends a countdown for good. What tells that on the disk may not have been written.
+func haltFor(c *core, id string, failed error) {
+	c.halted[id] = true
+	if failed != nil {
+		c.o.Node.Log.Error("it cannot be noted that the start was stopped", "error", failed)
 		c.notices[haltNotice] = message.T("That the start was stopped could not be noted: after a restart the countdown begins again.")
 	}
 	endCountDown(c)
-	text := message.T("A key stopped the landing that was to start with the site config in the node.")
+}
+
+func sayStopped(c *core, text message.Text) {
 	c.recorder.warn(mediumStep, c.recorder.emit(event.Event{Kind: event.Said, Step: mediumStep, Text: text}))
 }
 
 // halted tells whether a person stopped the start of a document.
 func halted(c *core, id string) bool {
-	return c.haltedID == id || media.StartOf(c.o.Node.Host, id).Halted()
+	return c.halted[id] || media.StartOf(c.o.Node.Host, id).Halted()
 }
 
 // starting is how many seconds are left until the node starts without a person, one at least while a key can stop it; else 0.

@@ -73,14 +73,15 @@ func (r *recorder) changed() {
 }
 
 // durable tells whether an event belongs to the job. What an inspection sees is seen again by the next
-// one, so it stays out; a waiver is a person's decision and goes in, and so does what becomes of the waived check.
+// one, so it stays out; a waiver is a person's decision and goes in, and so does what becomes of the waived check. What an order did with
+// nobody there goes in, too.
 func (r *recorder) durable(e event.Event) bool {
 	switch e.Kind {
 	case event.Checked, event.Cleared, event.Said:
 	default:
 		return true
 	}
-	if r.job.state == view.Working || r.job.state == view.InQuestion {
+	if r.job.state == view.Working || r.job.state == view.InQuestion || e.By == byOrder {
 		return true
 	}
 	c := e.Check

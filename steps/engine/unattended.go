@@ -58,7 +58,7 @@ func (e *lander) watchMedia() {
 			}
 		}
 		e.forgetPulled()
-		if !lookForUpdate(e) { // else nothing starts
+		if updating, counting := lookForUpdate(e), followOrder(e); !updating && !counting { // else nothing starts
 			e.judgeMedia()
 		}
 		e.leave()
@@ -133,11 +133,15 @@ func (e *lander) decided() unattended.Decision {
 			endCountDown(e.core)
 		}
 	}
-	switch f := e.asking(is.Document); {
+	landing := landMedium
+	if f := e.asking(is.Document); f != nil && f.Baked() {
+		landing = landBaked
+	}
+	switch {
 	case is.Act == unattended.CountDown:
-		countDown(e.core, is.Document, now)
+		countDown(e.core, is.Document, landing, now)
 	case is.Act == unattended.Wait && e.tried[is.Document].heard == e.core.heard:
-		waitToTry(e.core, is.Document, f != nil && f.Baked(), now)
+		waitToTry(e.core, is.Document, landing, now)
 	case is.Document != e.core.counting.id || is.Act <= unattended.Wait:
 		endCountDown(e.core)
 	}

@@ -32,6 +32,7 @@ type release struct {
 	gone   bool           // the last look found no command at work for the update on record
 	offer  *updates.Offer // nil: there is nothing to ask
 	last   *updates.Record
+	told   string // id of the order whose end is in the events, should the record not take that
 }
 
 // shown is what consoles see of it.
@@ -91,7 +92,7 @@ func lookForUpdate(e *lander) (underWay bool) {
 		return updating(e.core)
 	}
 	if at := placeOf(volumes); at != r.at {
-		*r = release{at: at, turn: r.turn + 1, starts: starts, gone: r.gone, closed: r.closed}
+		*r = release{at: at, turn: r.turn + 1, starts: starts, gone: r.gone, closed: r.closed, told: r.told}
 	}
 	if looked && !r.isClosed() { // while the node works nobody looks, and the stick may stay there
 		r.closed = ""
@@ -100,8 +101,9 @@ func lookForUpdate(e *lander) (underWay bool) {
 		last = updates.Cut(e.o.Node.Host, last, e.o.Node.Now())
 	}
 	r.gone, r.last = gone, last
+	tellEnd(e.core, last)
 	switch {
-	case last != nil && last.State != updates.Done:
+	case last != nil && last.State != updates.Done && !givesWay(last, r):
 		r.offer = &last.Offer
 	case r.at != "" && !r.judged && !r.isClosed():
 		r.judged, r.offer = true, nil
@@ -122,7 +124,7 @@ func told(o *updates.Offer) string {
 	if o == nil {
 		return ""
 	}
-	return string(o.State) + o.Code()
+	return string(o.State) + o.Code() + o.Order.Code()
 }
 
 // placeOf is another text for other volumes.
@@ -148,8 +150,8 @@ func judgeRelease(e *lander, turn int, volumes []media.Volume) {
 		return
 	}
 	offer := updates.Judge(e.closing, e.o.Node.Host, e.o.Media, volumes, e.o.Version)
-	if offer != nil && offer.Problem != nil {
-		e.o.Node.Log.Warn("the release on a stick is not used", "volume", offer.Volume, "problem", offer.Problem.Code)
+	if offer.Code() != "" {
+		e.o.Node.Log.Warn("the release on a stick is not used", "volume", offer.Volume, "problem", offer.Code())
 	}
 	if e.o.AtRest != nil { // a program has 65 MiB
 		e.o.AtRest()
@@ -171,7 +173,7 @@ func tellUpdate(c *core, now time.Time) {
 	case o != nil && o.State == updates.Asks:
 		c.notices[updateNotice] = message.F("Touchdown %s is on the stick %s. A page asks whether to install it.", o.Version, o.Volume)
 	case o != nil && o.State == updates.Refused:
-		c.notices[updateNotice] = message.F("The release of Touchdown on the stick is not used: %s.", o.Problem.Code)
+		c.notices[updateNotice] = message.F("The release of Touchdown on the stick is not used: %s.", o.Code())
 	case o == nil && last != nil && last.State == updates.Done && last.Version == c.o.Version && isFresh(last.Ended, now):
 		c.notices[updateNotice] = message.F("Touchdown is now %s. To go back to %s: touchdown update --back", last.Version, last.Has)
 	}
@@ -197,9 +199,7 @@ func startUpdate(ctx context.Context, e *Engine, token string, a session.Action)
 	}
 	offer, err := mayStartUpdate(c, token, a)
 	if err == nil {
-		c.release.asked = true
-		c.release.starts++
-		c.release.gone = false
+		c.release.wants()
 	}
 	stick := c.release.at
 	e.mu.Unlock()
@@ -207,9 +207,22 @@ func startUpdate(ctx context.Context, e *Engine, token string, a session.Action)
 		return err
 	}
 	e.o.Node.Log.Info("a console asked for an update of Touchdown", "volume", offer.Volume, "version", offer.Version, "sha256", offer.Program)
-	err = updates.Start(context.WithoutCancel(ctx), e.o.Node.Host, *offer, stick)
+	return beginUpdate(ctx, e, offer, stick)
+}
+
+// wants notes that an update was asked for: nothing else begins from here on. beginUpdate follows.
+func (r *release) wants() {
+	r.asked = true
+	r.starts++
+	r.gone = false
+}
+
+// beginUpdate has systemd run the command that installs a release on a stick.
+func beginUpdate(ctx context.Context, e *Engine, offer *updates.Offer, stick string) error {
+	err := updates.Start(context.WithoutCancel(ctx), e.o.Node.Host, *offer, stick)
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	c := e.core
 	c.release.asked = false
 	if err == nil {
 		offer.State = updates.Reads
@@ -233,6 +246,7 @@ func mayStartUpdate(c *core, token string, a session.Action) (*updates.Offer, er
 		return nil, fmt.Errorf("%w: type the host name %s to update Touchdown", session.ErrLocked, c.hostname)
 	}
 	accepted := *o
+	accepted.Order = nil // a person began it
 	return &accepted, nil
 }
 

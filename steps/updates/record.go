@@ -23,12 +23,13 @@ const unit = "touchdown-update"
 // minutes each, and a trial of 5.
 const longest = "900"
 
-// Record is an update that a console asked for. It ends with the boot: a power cut ends the update, too, and the next engine runs the
+// Record is an update that a console or an order asked for. It ends with the boot: a power cut ends the update, too, and the next engine runs the
 // program that the node has.
 type Record struct {
 	Offer
 	Stick string    `json:"stick,omitempty"` // which one it was; put in again, it is another one
 	Ended time.Time `json:"ended,omitzero"`
+	Told  bool      `json:"told,omitempty"` // the events have how it ended, which they have where an order began it
 }
 
 // Start notes the update, and has systemd run the command for the release on a stick that a person was shown.
@@ -97,6 +98,13 @@ func Cut(m *host.Machine, r *Record, now time.Time) *Record {
 		return r
 	}
 	return Last(m)
+}
+
+// Tell notes that the events have how an update ended.
+func Tell(m *host.Machine, r *Record) error {
+	told := *r
+	told.Told = true
+	return write(m, &told)
 }
 
 // Forget takes the record away: a person has read it.

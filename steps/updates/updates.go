@@ -6,7 +6,6 @@ package updates
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"touchdown/backend/host"
@@ -40,6 +39,7 @@ type Offer struct {
 	Signer  string         `json:"signer,omitempty"`  // id of the key that signed it
 	Program string         `json:"program,omitempty"` // SHA-256 of its program
 	Problem *event.Trouble `json:"problem,omitempty"`
+	Order   *Ordered       `json:"order,omitempty"` // beside it; nil for none. One of an update that runs, or has ended: what began it
 }
 
 // Code is what stands against the release, or how its update failed; "" for nothing.
@@ -113,20 +113,14 @@ func Judge(ctx context.Context, m *host.Machine, w *media.Watcher, volumes []med
 		if err != nil {
 			return err
 		}
-		o.Version, err = versionIn(said)
+		o.Version, err = update.VersionIn(said)
+		if err == nil {
+			o.Order = (&place{m, w, *v, keys}).order(ctx, release, said, has)
+		}
 		return err
 	}()
 	if err != nil {
 		o.State, o.Problem = Refused, event.TroubleOf(err)
 	}
 	return o
-}
-
-// versionIn is the version in "touchdown v1.4 linux/amd64 go1.26".
-func versionIn(said string) (string, error) {
-	words := strings.Fields(said)
-	if len(words) < 2 {
-		return "", fmt.Errorf("the program tells no version: %q", said)
-	}
-	return words[1], nil
 }
