@@ -47,7 +47,7 @@ func (r *updateRig) open(t *testing.T) {
 	t.Helper()
 	o := r.options()
 	o.Version, o.Updates, o.Media = r.version, true, media.NewWatcher(r.host.Machine)
-	o.Media.Every, o.Media.Release = time.Millisecond, update.Files()
+	o.Media.Every, o.Media.Release, o.Media.Beside = time.Millisecond, update.Files(), []string{update.OrderFile}
 	e, err := Open(o)
 	must(t, err)
 	r.Engine = e
