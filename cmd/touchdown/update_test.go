@@ -22,6 +22,12 @@ import (
 // signRelease makes the folder of a release, signed as openssl does with the private half of a key in a file.
 func signRelease(t *testing.T, keyFile string) string {
 	t.Helper()
+	return signProgram(t, keyFile, "#!/bin/sh\necho touchdown v9\n")
+}
+
+// signProgram is signRelease for a program.
+func signProgram(t *testing.T, keyFile, program string) string {
+	t.Helper()
 	text, err := os.ReadFile(keyFile)
 	if err != nil {
 		t.Fatal(err)
@@ -31,12 +37,11 @@ func signRelease(t *testing.T, keyFile string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const program = "#!/bin/sh\necho touchdown v9\n"
 	sum := sha256.Sum256([]byte(program))
 	sums := hex.EncodeToString(sum[:]) + "  touchdown\n"
 	dir := t.TempDir()
 	for name, data := range map[string]string{"touchdown": program, "SHA256SUMS": sums, "SHA256SUMS.sig": string(ed25519.Sign(secret.(ed25519.PrivateKey), []byte(sums)))} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
