@@ -8,7 +8,7 @@ var updateTexts = map[string]string{
 	"update.found":           "Touchdown %s is on the stick %s",
 	"update.now":             "This node runs %s. The release is signed with key %s, which this node trusts for releases. Its program was read and starts here.",
 	"update.how":             "An update takes about a minute. Leave the stick in. Engine and consoles start again; answers, journal, report and the cluster stay unchanged. If the new engine does not answer, the node keeps %s; a power cut does no harm. To be asked again after \"Not now\", put the stick in again.",
-	"update.ordered":         "The stick has an order for this node: with nobody there, the update starts by itself after a countdown, which any key stops.",
+	"update.ordered":         "The stick has an order for this node: with nobody there, the update starts automatically after a countdown, which any key stops.",
 	"update.unordered":       "The update order on the stick is not followed. %s %s (%s)",
 	"update.sure":            "Update Touchdown to %s?",
 	"update.landed":          "The cluster and its users notice nothing. The consoles of this node start again, and a node that was unlocked is locked again.",

@@ -63,8 +63,6 @@ const (
 	Installed = State + "/installed.json"
 	// Media is what the node knows of site media: whose signatures it trusts, its own key, which media it has used.
 	Media = State + "/media"
-	// UpdateOrders has the ids of the orders of an update that the node does not follow again.
-	UpdateOrders = State + "/update-orders"
 	// Outbox is where deliveries to the site's monitor wait, with its settings.
 	Outbox = State + "/" + outboxFolder
 	// outboxFolder is its name in any state folder.

@@ -216,11 +216,11 @@ func TestAnOrderFiresOnce(t *testing.T) {
 	against(ids[1], "UPD-HALT")
 	against(ids[2], "UPD-USED")
 	against(ids[3], "")
-	whole := n.Content(layout.UpdateOrders)
+	whole := n.Content(layout.State + "/update-orders")
 	for name, text := range map[string]string{"empty": "", "cut": whole[:len(whole)-1], "a line less": whole[:strings.LastIndex(strings.TrimSpace(whole), "\n")+1], "noise": "\x00\x01"} {
-		n.File(layout.UpdateOrders, text)
+		n.File(layout.State+"/update-orders", text)
 		against(ids[3], "UPD-REC")
-		if update.SpentOn(n).Begin(ids[3]) == nil || update.SpentOn(n).Stop(ids[3]) == nil || n.Content(layout.UpdateOrders) != text {
+		if update.SpentOn(n).Begin(ids[3]) == nil || update.SpentOn(n).Stop(ids[3]) == nil || n.Content(layout.State+"/update-orders") != text {
 			t.Errorf("%s: a record that cannot be read is taken for none, or written again", name)
 		}
 	}

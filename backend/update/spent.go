@@ -12,6 +12,9 @@ import (
 	"touchdown/backend/problem"
 )
 
+// ordersFile has the ids of the orders that the node does not follow again.
+const ordersFile = layout.State + "/update-orders"
+
 // Spent is the record of the orders that a node does not follow again: those that it began to follow, and those that a person stopped.
 type Spent struct{ node Node }
 
@@ -43,7 +46,7 @@ func (s Spent) Against(id string) error {
 	lines, err := s.lines()
 	if err != nil {
 		return &problem.Problem{
-			Code: "UPD-REC", Summary: message.F("The node's record %s cannot be read, so that no update order is followed.", layout.UpdateOrders),
+			Code: "UPD-REC", Summary: message.F("The node's record %s cannot be read, so that no update order is followed.", ordersFile),
 			Fix: message.T("Install the release at a console, and tell your support."), Err: err,
 		}
 	}
@@ -72,13 +75,13 @@ func (s Spent) add(id, what string) error {
 	if err != nil {
 		return err
 	}
-	return s.node.WriteFile(layout.UpdateOrders, spentText(append(lines, id+" "+what)), 0o600)
+	return s.node.WriteFile(ordersFile, spentText(append(lines, id+" "+what)), 0o600)
 }
 
 // lines are those of the record. A node that never followed one has none. Where it was lost, an order that the node has followed to its
 // end finds a program that is not newer.
 func (s Spent) lines() ([]string, error) {
-	text, err := s.node.ReadFile(layout.UpdateOrders)
+	text, err := s.node.ReadFile(ordersFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

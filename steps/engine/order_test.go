@@ -94,7 +94,7 @@ func TestAnOrderUpdatesANode(t *testing.T) {
 			live(t, r)
 			id := r.putOrder(t, "sdb", "program 1.9.0", "SN0", "SN1")
 			s := until(t, r, "the countdown", tells(coming))
-			if s.Starts != 60 || s.Update == nil || s.Update.State != updates.Asks || s.Update.Order == nil || s.Update.Order.ID != id || r.host.Exists(layout.UpdateOrders) {
+			if s.Starts != 60 || s.Update == nil || s.Update.State != updates.Asks || s.Update.Order == nil || s.Update.Order.ID != id || r.host.Exists(layout.State+"/update-orders") {
 				t.Errorf("in %v s, %+v", s.Starts, s.Update)
 			}
 			r.ahead.Add(int64(25 * time.Second))
@@ -103,7 +103,7 @@ func TestAnOrderUpdatesANode(t *testing.T) {
 				t.Fatalf("%q", r.commands("systemd-run"))
 			}
 			r.host.OnFunc("systemd-run", func([]string, []byte) (string, error) {
-				if !strings.Contains(r.host.Content(layout.UpdateOrders), id+" begun") || !strings.Contains(r.events(t), "begins the update of Touchdown from v1.8.2 to v1.9.0") {
+				if !strings.Contains(r.host.Content(layout.State+"/update-orders"), id+" begun") || !strings.Contains(r.events(t), "begins the update of Touchdown from v1.8.2 to v1.9.0") {
 					t.Error("the update begins, and it is not noted")
 				}
 				return "", nil
@@ -160,8 +160,8 @@ func TestAKeyStopsAnOrder(t *testing.T) {
 			}
 			until(t, r, "why not", stopped)
 			r.idles(t, "stopped")
-			if !strings.Contains(r.host.Content(layout.UpdateOrders), id+" stopped") {
-				t.Errorf("%q", r.host.Content(layout.UpdateOrders))
+			if !strings.Contains(r.host.Content(layout.State+"/update-orders"), id+" stopped") {
+				t.Errorf("%q", r.host.Content(layout.State+"/update-orders"))
 			}
 			must(t, r.Close())
 			r.host.Boot()
@@ -256,7 +256,7 @@ func TestOrdersThatAreNotFollowed(t *testing.T) {
 			return order
 		}, "UPD-USED"},
 		"a damaged record": {func(t *testing.T, r *updateRig) volume.File {
-			r.host.File(layout.UpdateOrders, "\x00")
+			r.host.File(layout.State+"/update-orders", "\x00")
 			return with(ours, "v1.9.0", nil, "SN1")(t, r)
 		}, "UPD-REC"},
 		"the same version": {func(t *testing.T, r *updateRig) volume.File {
