@@ -140,6 +140,11 @@ func scenes() []scene {
 		{"confirm-leave", on(), []string{"ctrl+c"}},
 		{"takeover", on(held), []string{"ctrl+g"}},
 		{"update", on(stick()), nil},
+		{"update-ordered", on(stick(ordered(false)), func(s *view.Snapshot) {
+			s.Starts = 40
+			s.Notices = []message.Text{message.F("Touchdown is updated in %d s by the order on the stick. Any key stops it.", 40)}
+		}), nil},
+		{"update-unordered", on(stick(ordered(true))), nil},
 		{"update-refused", on(stick(unsigned)), nil},
 		{"update-runs", on(stick(func(o *updates.Offer) { o.State = updates.Tries })), nil},
 		{"update-failed", on(stick(notUpdated)), nil},

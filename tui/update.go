@@ -121,6 +121,19 @@ func unusedTitle(o *updates.Offer) string {
 	return t("update."+string(o.State), o.Volume)
 }
 
+// howUpdated tells how an update goes. Where there is an order, what becomes of that matters more, and a page has only so many lines.
+func howUpdated(o *updates.Offer) []string {
+	short := t("update.briefly", o.Has)
+	switch order := o.Order; {
+	case order == nil:
+		return []string{t("update.how", o.Has)}
+	case order.Problem == nil:
+		return []string{short, t("update.ordered")}
+	default:
+		return []string{short, t("update.unordered", show(order.Problem.Summary), show(order.Problem.Fix), order.Code())}
+	}
+}
+
 // lines tell what there is to know, below its title.
 func (u *updatePage) lines(w int) (head, lines []string) {
 	var title string
@@ -131,12 +144,7 @@ func (u *updatePage) lines(w int) (head, lines []string) {
 		text = []string{t("update." + string(o.State)), t("update.meanwhile", o.Has)}
 	case o.State == updates.Asks:
 		title = t("update.found", o.Version, o.Volume)
-		text = []string{t("update.now", o.Has, o.Signer), t("update.how", o.Has)}
-		if order := o.Order; order.Code() != "" {
-			text = append(text, t("update.unordered", show(order.Problem.Summary), show(order.Problem.Fix), order.Code()))
-		} else if order != nil {
-			text = append(text, t("update.ordered"))
-		}
+		text = append([]string{t("update.now", o.Has, o.Signer)}, howUpdated(&o)...)
 	default:
 		title = unusedTitle(&o)
 		text = []string{show(o.Problem.Summary), show(o.Problem.Fix), t("problem.code", o.Problem.Code)}

@@ -31,6 +31,19 @@ func unsigned(o *updates.Offer) {
 	}
 }
 
+// ordered puts an order beside it, which the node follows or refuses.
+func ordered(refused bool) func(*updates.Offer) {
+	return func(o *updates.Offer) {
+		o.Order = &updates.Ordered{ID: "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+		if refused {
+			o.Order.Problem = &event.Trouble{
+				Code: "UPD-SERL", Summary: message.F("The update order on the stick is not for this machine, whose serial number is %q.", "SN0042"),
+				Fix: message.T("Have a stick made whose order names this serial number, or install the release at a console."),
+			}
+		}
+	}
+}
+
 // notUpdated makes it one whose engine did not answer.
 func notUpdated(o *updates.Offer) {
 	o.State = updates.Failed

@@ -36,10 +36,17 @@ func newOrderRig(t *testing.T) *updateRig {
 // putOrder puts in a stick with a release and an order for serial numbers, and returns the order's id.
 func (r *updateRig) putOrder(t *testing.T, disk, program string, serials ...string) (id string) {
 	t.Helper()
+	image, id := r.order(t, program, serials...)
+	stick.Plug(t, r.host.Root(), disk, image)
+	return id
+}
+
+// order is such a stick.
+func (r *updateRig) order(t *testing.T, program string, serials ...string) (image []byte, id string) {
+	t.Helper()
 	files := stick.Release(t, r.releases, program)
 	order, id := stick.Order(t, r.releases, files, "v1.9.0", nil, serials...)
-	stick.Plug(t, r.host.Root(), disk, stick.Files(t, "TOUCHDOWN", append(files, order)...))
-	return id
+	return stick.Files(t, "TOUCHDOWN", append(files, order)...), id
 }
 
 // events is what the journal has on the disk.
@@ -61,8 +68,8 @@ func (r *updateRig) idles(t *testing.T, when string) {
 			t.Errorf("%s: an update is to come", when)
 		}
 	}
-	if lines := r.commands("systemd-run"); len(lines) > 0 {
-		t.Errorf("%s: %q", when, lines)
+	if s, err := r.Snapshot(t.Context()); err != nil || s.Starts != 0 || tells("Any key")(s) || len(r.commands("systemd-run")) > 0 {
+		t.Errorf("%s: in %v s, %v, %v, %q", when, s.Starts, s.Notices, err, r.commands("systemd-run"))
 	}
 }
 
@@ -198,7 +205,8 @@ func TestWhatAnOrderWaitsFor(t *testing.T) {
 	r.open(t)
 	token := take(t, r)
 	r.attach(token, 1) // else it loses control when the clock is moved
-	r.putOrder(t, "sdb", "program 1.9.0", "SN1")
+	image, _ := r.order(t, "program 1.9.0", "SN1")
+	stick.Plug(t, r.host.Root(), "sdb", image)
 	until(t, r, "who has control", tells("The update order on the stick waits: tty1 has control"))
 	r.idles(t, "someone has control")
 	must(t, r.ReleaseControl(t.Context(), token))
@@ -206,7 +214,7 @@ func TestWhatAnOrderWaitsFor(t *testing.T) {
 	stick.Pull(t, r.host.Root(), "sdb")
 	r.sees(t, "")
 	r.idles(t, "it is pulled out")
-	r.putOrder(t, "sdb", "program 1.9.0", "SN1")
+	stick.Plug(t, r.host.Root(), "sdb", image) // the same one
 	until(t, r, "the countdown from its beginning", tells(coming))
 	stick.Pull(t, r.host.Root(), "sdb")
 	r.sees(t, "")
