@@ -62,7 +62,7 @@ func TestAnOrderOnANode(t *testing.T) {
 	sticks := 0
 	plug := func(make, serial string) {
 		t.Helper()
-		sums := must(t, m, "rm -rf /var/tmp/release; mkdir /var/tmp/release; cd /var/tmp/release; "+make+" > /dev/null; chmod 755 touchdown; sha256sum touchdown") + "\n"
+		sums := must(t, m, "rm -rf /var/tmp/release; mkdir /var/tmp/release; cd /var/tmp/release; { "+make+"; } > /dev/null; chmod 755 touchdown; sha256sum touchdown") + "\n"
 		err := errors.Join(m.WriteFile("/var/tmp/release/SHA256SUMS", []byte(sums), 0o600),
 			m.WriteFile("/var/tmp/release/SHA256SUMS.sig", ed25519.Sign(secret.(ed25519.PrivateKey), []byte(sums)), 0o600))
 		if err != nil {
