@@ -44,7 +44,7 @@ func updateCommand(c *connection) *cobra.Command {
 --release-key), or of the one that --key names; a key for site media signs none. With --from-stick these files are on the stick in
 the machine, which is read without mounting it, by a process without privileges; touchdown media write --release makes one. A
 release that is older than the node's program is refused without --older. A console asks a person whether the release on a stick is
-installed. First the engine's unit runs the new program
+installed; with an order on the stick (touchdown media write --release --unattended) the node does it with nobody there. First the engine's unit runs the new program
 beside the node's own; only when that engine has answered does the program take the place of
 ` + layout.Program + `, and engine and consoles are started again with it.
 Journal, answers, originals and report stay. Nothing of the network, the cluster and the units is touched.

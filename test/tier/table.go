@@ -40,7 +40,7 @@ var table = []Row{
 	{Package: "test/e2e/seeded", Tier: All, Seconds: 150, Boots: true, Proves: "power cuts and bad input while the image store changes"},
 	{Package: "test/bench/node", Run: "TestBakeOfTwoFamilies", Tier: All, Seconds: 70, Boots: true, Proves: "a node that was installed with fixed addresses of both families is baked, and keeps both on a boot without a cable"},
 	{Package: "test/bench/node", Tier: All, Seconds: 200, Boots: true, Proves: "the bench node itself: out of reach of the machine, power cuts, cables, br-ex, certificates"},
-	{Package: "backend/factory", Run: "TestAnOrderOnANode", Tier: All, Seconds: 150, Boots: true, Proves: "a booted machine with nobody at its keys takes the release on a stick that carries an order for it, once; one without an engine is taken back"},
+	{Package: "backend/factory", Run: "TestAnOrderOnANode", Tier: All, Seconds: 170, Boots: true, Proves: "a booted machine with nobody at its keys takes the release on a stick that carries an order for it, once; one without an engine is taken back"},
 	{Package: "backend/factory", Run: "TestUpdateOnANode", Tier: All, Seconds: 80, Boots: true, Proves: "a signed release replaces Touchdown on a booted machine and is taken back; a program without an engine is not installed, nor after a power cut in its trial or when the command is killed"},
 	{Package: "backend/factory", Run: "TestTheInternalAddressNeedsNoSite", Tier: All, Seconds: 40, Boots: true, Proves: "the internal address without cable, server and lease"},
 	{Package: "backend/network", Tier: All, Seconds: 90, Boots: true, Proves: "no lease at boot; nmstate documents that a site may bring, over boots"},
