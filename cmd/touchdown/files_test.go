@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// givenFiles are all ways by which a person gives the program a file to read: FILE stands for it. GOOD is a site config, KEY a signing key.
+// givenFiles are all ways by which a person gives the program a file to read: FILE stands for it. GOOD is a site config, KEY a signing key, RELEASE one for releases.
 var givenFiles = []string{
 	"apply -f FILE", "check hardware -f FILE", "check hardware --order FILE", "factory --unattended -f FILE", "factory --order FILE",
 	"factory --site FILE", "factory --media-key FILE", "factory --release-key FILE", "factory --ledger FILE --unattended", "factory --console-pin-file FILE",
@@ -30,6 +30,7 @@ var givenFiles = []string{
 	"media write -f FILE --any-serial --key KEY OUT", "media write -f GOOD --any-serial --key FILE OUT",
 	"media write -f GOOD --any-serial --key KEY --passphrase-file FILE OUT", "media write -f GOOD --any-serial --key KEY --revoked FILE OUT",
 	"media write --table FILE --key KEY --out OUT", "media write --release FILE OUT",
+	"media write --release GOOD --unattended --serial SN1 --key FILE OUT", "media write --release GOOD --unattended --serials FILE --key RELEASE OUT",
 	"report bundle --read FILE", "report export FILE", "report diff FILE FILE", "report verify FILE", "report verify GOOD --previous FILE", "report verify GOOD --second-key FILE", "report verify GOOD --key FILE", "report verify GOOD --ledger FILE",
 	"report countersign FILE --key KEY --out OUT", "site validate FILE", "site import FILE",
 }
@@ -66,7 +67,8 @@ func TestFilesThatAreNone(t *testing.T) {
 	root := newRoot(hooks{})
 	root.SetOut(&bytes.Buffer{})
 	execute(t.Context(), root, []string{"media", "keygen", key})
-	names := strings.NewReplacer("GOOD", "../../test/sites/store.yaml", "KEY", key+".key", "PUB", key+".pub", "OUT", filepath.Join(dir, "out"))
+	execute(t.Context(), root, []string{"media", "keygen", "--release", key + "2"})
+	names := strings.NewReplacer("GOOD", "../../test/sites/store.yaml", "RELEASE", key+"2.key", "KEY", key+".key", "PUB", key+".pub", "OUT", filepath.Join(dir, "out"))
 	for what, file := range hostileFiles(t) {
 		for _, line := range givenFiles {
 			args := strings.Fields(strings.ReplaceAll(names.Replace(line), "FILE", file))

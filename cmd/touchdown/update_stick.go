@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,19 +54,20 @@ func releaseOn(ctx context.Context, w *media.Watcher, name string) (*media.Volum
 
 // writeRelease makes the medium of the release in a folder: an ISO9660 image, because a program is larger than what else media have.
 func (f *mediaFlags) writeRelease(cmd *cobra.Command, target string) (string, error) {
-	files, err := update.Unsigned(f.release)
-	if err != nil {
-		return "", err
-	}
-	said := "on a node: touchdown update --from-stick"
+	said, order := "on a node: touchdown update --from-stick", map[string][]byte{}
 	if f.unattended {
 		o, signed, err := f.order(cmd)
 		if err != nil {
 			return "", err
 		}
-		files[update.OrderFile] = signed
+		order[update.OrderFile] = signed
 		said = fmt.Sprintf("order %s installs %s on %d nodes with nobody there, when the stick is in", o.ID, o.Version, len(o.Serials))
 	}
+	files, err := update.Unsigned(f.release)
+	if err != nil {
+		return "", err
+	}
+	maps.Copy(files, order)
 	image, err := media.MakeRelease(files)
 	if err != nil {
 		return "", usage(err)
