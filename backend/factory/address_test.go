@@ -35,6 +35,7 @@ func TestOwnAddressesComeLast(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	const six = "echo TOUCHDOWN_ADDRESSES=2001:db8:1::10 >$settings; "
 	const lease = " valid_lft 3600 preferred_lft 3600"
 	for name, c := range map[string]struct{ before, want string }{
 		"nothing from the site": {"", "192.0.2.10/32 2001:db8:1::10/128"},
@@ -78,6 +79,18 @@ func TestOwnAddressesComeLast(t *testing.T) {
 			"a 2001:db8:5::7/64; bash $order; d 2001:db8:5::7/64",
 			"192.0.2.10/32 2001:db8:1::10/128",
 		},
+		"IPv6 alone": {six + "true", "2001:db8:1::10/128"},
+		"IPv6 alone, a site's addresses": {
+			six + "a 2001:db8:5::7/64; a 198.51.100.7/24",
+			"198.51.100.7/24 2001:db8:1::10/128(deprecated) 2001:db8:5::7/64",
+		},
+		"IPv6 alone, the cable is out, so nobody can be asked for a duplicate": {
+			six + "ip link set cable down; ip address add 2001:db8:1::10/64 dev br-ex; bash $order", "2001:db8:1::10/64",
+		},
+		"IPv6 alone, the site has a machine with the same address": {
+			six + "a() { ip address add \"$@\"; }; a 2001:db8:1::10/64 dev cable nodad; a 2001:db8:1::10/64 dev br-ex; until ip -6 -o address show dev br-ex | grep -q dadfailed; do sleep 0.1; done",
+			"2001:db8:1::10/64",
+		},
 		"a lease replaces another, and NetworkManager tells nobody": {
 			"a 198.51.100.7/24" + lease + "; bash $order; follow; d 198.51.100.7/24; a 203.0.113.9/24" + lease + "; for _ in {1..200}; do first 203.0.113.9 && break; sleep 0.1; done; order=/dev/null",
 			"203.0.113.9/24(dynamic) 192.0.2.10/32 2001:db8:1::10/128",
@@ -109,7 +122,7 @@ ip -o address show dev br-ex scope global`)
 				if at == nil {
 					t.Fatal(string(out))
 				}
-				for _, flag := range []string{"dynamic", "deprecated"} {
+				for _, flag := range []string{"dynamic", "deprecated", "tentative", "dadfailed"} {
 					if strings.Contains(line, " "+flag+" ") {
 						at[1] += "(" + flag + ")"
 					}

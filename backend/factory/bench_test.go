@@ -167,27 +167,38 @@ func TestDisruptionPolicies(t *testing.T) {
 	}
 }
 
-// TestAddressesThatCannotBeKept: a node without an IPv4 address is refused before anything is changed; any other is taken.
+// TestAddressesThatCannotBeKept: a node with two addresses of a family is refused before anything is changed; one with IPv6 alone is taken.
 func TestAddressesThatCannotBeKept(t *testing.T) {
 	_, c := open(t, bench.Options{})
 	found, err := factory.Look(t.Context(), c)
 	if err != nil || len(found.Own) != 1 {
 		t.Fatalf("%+v, %v", found, err)
 	}
-	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		node, err := c.Core.Nodes().Get(t.Context(), found.Node, metav1.GetOptions{})
-		if err != nil {
+	give := func(addresses ...string) {
+		t.Helper()
+		err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+			node, err := c.Core.Nodes().Get(t.Context(), found.Node, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			node.Status.Addresses = nil
+			for _, a := range addresses {
+				node.Status.Addresses = append(node.Status.Addresses, corev1.NodeAddress{Type: corev1.NodeInternalIP, Address: a})
+			}
+			_, err = c.Core.Nodes().UpdateStatus(t.Context(), node, metav1.UpdateOptions{})
 			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		node.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: "fd00::5"}}
-		_, err = c.Core.Nodes().UpdateStatus(t.Context(), node, metav1.UpdateOptions{})
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
+	give("fd00::5")
+	if found, err := factory.Look(t.Context(), c); err != nil || found.Own.String() != "fd00::5" || found.Own.Four() {
+		t.Errorf("a node of IPv6 alone: %+v, %v", found, err)
+	}
+	give("fd00::5", "fd00::6")
 	_, err = factory.Precheck(t.Context(), host.Open(host.Options{Root: t.TempDir()}), c, time.Now())
-	if p := problem.From(err); p.Code != "FAC-ADDR" || p.Fix.String() == "" || !strings.Contains(p.Summary.String(), "fd00::5") {
+	if p := problem.From(err); p.Code != "FAC-ADDR" || p.Fix.String() == "" || !strings.Contains(p.Summary.String(), "fd00::5, fd00::6") {
 		t.Errorf("%v", err)
 	}
 }

@@ -2,6 +2,7 @@ package factory_test
 
 import (
 	"context"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,6 +27,11 @@ const (
 	spare   = "\n[ipv4]\nmethod=manual\naddress1=10.9.1.1/24,10.9.1.254"
 )
 
+// six are the addresses of a node of IPv6 alone, and carries6 is a profile with such an address.
+var six = host.Own{netip.MustParseAddr("2001:db8:fac::10")}
+
+func carries6(address string) string { return "\n[ipv6]\nmethod=manual\naddress1=" + address }
+
 // TestCarrier: NetworkManager is told to ignore a missing link of the uplink and of what is below it, and of nothing else.
 func TestCarrier(t *testing.T) {
 	all, err := factory.Manifests(host.DefaultOwn)
@@ -46,17 +52,21 @@ func TestCarrier(t *testing.T) {
 	for name, c := range map[string]struct {
 		profiles []string
 		want     string
+		own      host.Own // other than the usual one
 	}{
-		"the factory's": {[]string{profile("enp1s0", "ethernet", carries), profile("enp2s0", "ethernet", spare)}, "enp1s0"},
+		"the factory's": {[]string{profile("enp1s0", "ethernet", carries), profile("enp2s0", "ethernet", spare)}, "enp1s0", nil},
 		"VLAN over a bond": {[]string{
 			profile("bond0", "bond"), profile("bond0.100", "vlan", carries, "[vlan]\nparent=bond0"), profile("eno9", "ethernet", spare),
 			profile("eno1", "ethernet", "master=uuid-of-bond0"), profile("eno2", "ethernet", "controller=bond0"), profile("eno3", "ethernet", "master=uuid-of-bond1"),
-		}, "bond0 bond0.100 eno1 eno2"},
-		"VLAN, parent by UUID":         {[]string{profile("eno1.7", "vlan", carries, "[vlan]\nparent=uuid-of-the-profile-of-eno1"), strings.Replace(profile("eno1", "ethernet"), "uuid-of-eno1", "uuid-of-the-profile-of-eno1", 1)}, "eno1 eno1.7"},
-		"VLAN, parent without profile": {[]string{profile("eno1.7", "vlan", carries, "[vlan]\nparent=eno1")}, "eno1 eno1.7"},
-		"a VLAN of itself":             {[]string{profile("eno1", "vlan", carries, "[vlan]\nparent=eno1")}, "eno1"},
-		"no uplink":                    {[]string{profile("enp2s0", "ethernet", spare)}, ""},
-		"no profile":                   {nil, ""},
+		}, "bond0 bond0.100 eno1 eno2", nil},
+		"VLAN, parent by UUID":         {[]string{profile("eno1.7", "vlan", carries, "[vlan]\nparent=uuid-of-the-profile-of-eno1"), strings.Replace(profile("eno1", "ethernet"), "uuid-of-eno1", "uuid-of-the-profile-of-eno1", 1)}, "eno1 eno1.7", nil},
+		"VLAN, parent without profile": {[]string{profile("eno1.7", "vlan", carries, "[vlan]\nparent=eno1")}, "eno1 eno1.7", nil},
+		"a VLAN of itself":             {[]string{profile("eno1", "vlan", carries, "[vlan]\nparent=eno1")}, "eno1", nil},
+		"no uplink":                    {[]string{profile("enp2s0", "ethernet", spare)}, "", nil},
+		"no profile":                   {profiles: nil},
+		"IPv6 alone":                   {[]string{profile("eno1", "ethernet", carries6("2001:db8:fac::10/64,2001:db8:fac::1")), profile("eno2", "ethernet", carries6("2001:db8:fac::1/64,2001:db8:fac::10"))}, "eno1", six},
+		"IPv6 alone, typed by hand":    {[]string{profile("eno1", "ethernet", carries6("2001:0DB8:FAC:0::10/128"))}, "eno1", six},
+		"IPv6 alone, a hostile file":   {[]string{profile("eno1", "ethernet", carries6("$(reboot)/64"), "address2=", "address3=::zz/64", "address4=2001:db8:fac::100/64")}, "", six},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
@@ -70,7 +80,10 @@ func TestCarrier(t *testing.T) {
 				". /etc/default/touchdown-address", ". "+filepath.Join(root, "address"),
 				"profiles=/etc/NetworkManager/system-connections", "profiles="+profiles,
 				"settings=/run/NetworkManager/conf.d/90-touchdown.conf", "settings="+settings).Replace(script)}
-			files[filepath.Join(root, "address")] = string(host.DefaultOwn.File())
+			if c.own == nil {
+				c.own = host.DefaultOwn
+			}
+			files[filepath.Join(root, "address")] = string(c.own.File())
 			for i, text := range c.profiles {
 				files[filepath.Join(profiles, string(rune('a'+i)))] = text
 			}

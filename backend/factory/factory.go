@@ -60,7 +60,7 @@ func Look(ctx context.Context, c *kube.Cluster) (Cluster, error) {
 		return out, &problem.Problem{
 			Code:    "FAC-ADDR",
 			Summary: message.F("The node's addresses (%s) cannot be kept: %s.", strings.Join(addresses, ", "), err),
-			Fix:     message.T("Install the cluster with an IPv4 address, or with one IPv4 and one IPv6 address; an IPv6-only node cannot be moved."),
+			Fix:     message.T("Install the cluster with one IPv4 address, one IPv6 address, or one of each."),
 		}
 	}
 	return out, nil

@@ -21,6 +21,9 @@ const profiles = rhcos.Profiles
 // forever is NetworkManager's word for no timeout: a lease that comes late is still taken.
 const forever = "2147483647"
 
+// automatic is its word for addresses from the network: DHCP for IPv4, a router's announcements for IPv6.
+const automatic = "auto"
+
 // Uplink is the port under br-ex and its profile.
 type Uplink struct {
 	Device string
@@ -60,24 +63,45 @@ func FindUplink(ctx context.Context, m *host.Machine, own host.Own) (Uplink, err
 	return u, u.compare(ctx, m, own)
 }
 
-func (u *Uplink) compare(ctx context.Context, m *host.Machine, own host.Own) error {
-	settings := []string{"auto", "", "yes", "0", "auto", ""} // of a profile that is only made yet
-	if u.UUID != "" {
-		out, err := m.Run(ctx, "nmcli", "-g", "ipv4.method,ipv4.addresses,ipv4.may-fail,ipv4.dhcp-timeout,ipv6.method,ipv6.addresses",
-			"connection", "show", "uuid", u.UUID)
-		if err != nil {
-			return fmt.Errorf("reading the profile of %s: %w", u.Device, err)
-		}
-		settings = strings.Split(strings.TrimSuffix(out, "\n"), "\n")
-		if len(settings) != 6 {
-			return fmt.Errorf("reading the profile of %s: %d values instead of 6", u.Device, len(settings))
-		}
+// profile are the settings of a profile that decide whether br-ex comes up without a site.
+type profile struct {
+	method4, addresses4, mayFail4, lease4         string
+	method6, addresses6, mayFail6, lease6, router string
+}
+
+// fields are nmcli's names for them, in their order.
+const fields = "ipv4.method,ipv4.addresses,ipv4.may-fail,ipv4.dhcp-timeout,ipv6.method,ipv6.addresses,ipv6.may-fail,ipv6.dhcp-timeout,ipv6.ra-timeout"
+
+// profile reads them; a profile that is only made yet has NetworkManager's defaults.
+func (u *Uplink) profile(ctx context.Context, m *host.Machine) (profile, error) {
+	p := profile{method4: automatic, mayFail4: "yes", lease4: "0", method6: automatic, mayFail6: "yes", lease6: "0", router: "0"}
+	if u.UUID == "" {
+		return p, nil
 	}
-	method4, method6 := settings[0], settings[4]
+	out, err := m.Run(ctx, "nmcli", "-g", fields, "connection", "show", "uuid", u.UUID)
+	if err != nil {
+		return p, fmt.Errorf("reading the profile of %s: %w", u.Device, err)
+	}
+	into := []*string{&p.method4, &p.addresses4, &p.mayFail4, &p.lease4, &p.method6, &p.addresses6, &p.mayFail6, &p.lease6, &p.router}
+	settings := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
+	if len(settings) != len(into) {
+		return p, fmt.Errorf("reading the profile of %s: %d values instead of %d", u.Device, len(settings), len(into))
+	}
+	for i, value := range settings {
+		*into[i] = strings.ReplaceAll(value, "\\:", ":") // nmcli escapes its separator
+	}
+	return p, nil
+}
+
+func (u *Uplink) compare(ctx context.Context, m *host.Machine, own host.Own) error {
+	p, err := u.profile(ctx, m)
+	if err != nil {
+		return err
+	}
 	for _, a := range own {
-		family, method, has := "ipv4", &method4, settings[1]
+		family, method, has := "ipv4", &p.method4, p.addresses4
 		if a.Is6() {
-			family, method, has = "ipv6", &method6, strings.ReplaceAll(settings[5], "\\:", ":") // nmcli escapes its separator
+			family, method, has = "ipv6", &p.method6, p.addresses6
 		}
 		if *method == "disabled" || *method == "ignore" || *method == "link-local" {
 			*method = "manual"
@@ -87,14 +111,16 @@ func (u *Uplink) compare(ctx context.Context, m *host.Machine, own host.Own) err
 			u.change = append(u.change, "+"+family+".addresses", netip.PrefixFrom(a, a.BitLen()).String())
 		}
 	}
-	if method4 == "auto" && settings[2] != "yes" {
-		u.change = append(u.change, "ipv4.may-fail", "yes")
+	if p.method4 == automatic {
+		u.want("ipv4.may-fail", p.mayFail4, "yes")
+		u.want("ipv4.dhcp-timeout", p.lease4, forever)
 	}
-	if method4 == "auto" && settings[3] != forever {
-		u.change = append(u.change, "ipv4.dhcp-timeout", forever)
+	if !own.Four() {
+		u.waitForRouter(p)
+		return nil
 	}
 	// While IPv6 waits for a router too, a port without any server stays "connecting" and configure-ovs gives up on it.
-	if method4 == "auto" && method6 == "auto" {
+	if p.method4 == automatic && p.method6 == automatic {
 		global, err := m.Run(ctx, "ip", "-6", "-o", "address", "show", "dev", "br-ex", "scope", "global")
 		if err != nil {
 			return fmt.Errorf("reading the addresses of br-ex: %w", err)
@@ -104,6 +130,24 @@ func (u *Uplink) compare(ctx context.Context, m *host.Machine, own host.Own) err
 		}
 	}
 	return nil
+}
+
+// waitForRouter lets a node of IPv6 alone take what a router or a DHCP server gives however late it comes, and not lose its address when
+// none does. Until then touchdown-uplink has br-ex built with the own address alone.
+func (u *Uplink) waitForRouter(p profile) {
+	if p.method6 != automatic && p.method6 != "dhcp" {
+		return
+	}
+	u.want("ipv6.may-fail", p.mayFail6, "yes")
+	u.want("ipv6.dhcp-timeout", p.lease6, forever)
+	u.want("ipv6.ra-timeout", p.router, forever)
+}
+
+// want notes a setting that the profile has otherwise.
+func (u *Uplink) want(setting, has, value string) {
+	if has != value {
+		u.change = append(u.change, setting, value)
+	}
 }
 
 // held tells whether one of a profile's addresses keeps this own one on br-ex. An IPv6 address from the installation does, with its

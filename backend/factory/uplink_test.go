@@ -22,7 +22,7 @@ func port(t *testing.T, settings, addresses string) *hosttest.Fake {
 	m.On("nmcli -g connection.interface-name connection show ovs-if-phys0", "eno1\n", nil)
 	m.On("nmcli -t -f UUID,FILENAME connection show", "u1:"+uplinkFile+"\nu2:/run/NetworkManager/system-connections/ovs-if-br-ex.nmconnection\n", nil)
 	m.On("nmcli -g connection.interface-name connection show uuid u1", "eno1\n", nil)
-	m.On("nmcli -g ipv4.method,ipv4.addresses,ipv4.may-fail,ipv4.dhcp-timeout,ipv6.method,ipv6.addresses connection show uuid u1", settings, nil)
+	m.On("nmcli -g ipv4.method,ipv4.addresses,ipv4.may-fail,ipv4.dhcp-timeout,ipv6.method,ipv6.addresses,ipv6.may-fail,ipv6.dhcp-timeout,ipv6.ra-timeout connection show uuid u1", settings+"yes\n0\n0\n", nil)
 	m.On("ip -6 -o address show dev br-ex scope global", addresses, nil)
 	m.On("nmcli connection modify", "", nil)
 	m.On("nmcli connection reload", "", nil)
@@ -101,6 +101,36 @@ func TestUplinkOfTwoFamilies(t *testing.T) {
 		if want != "" && !slices.Contains(m.Calls(), want) {
 			t.Errorf("%q is not among\n%s", want, strings.Join(m.Calls(), "\n"))
 		}
+	}
+}
+
+// TestUplinkOfIPv6Alone: a node without IPv4 keeps its address, and waits for what a router gives without an end.
+func TestUplinkOfIPv6Alone(t *testing.T) {
+	own := host.Own{netip.MustParseAddr("fd00::5")}
+	const asks = " ipv6.dhcp-timeout 2147483647 ipv6.ra-timeout 2147483647"
+	for settings, want := range map[string]string{
+		"disabled\n\nyes\n0\nauto\n\n":                         "+ipv6.addresses fd00::5/128" + asks,
+		"disabled\n\nyes\n0\ndhcp\nfd00\\:\\:5/128\n":          strings.TrimPrefix(asks, " "),
+		"disabled\n\nyes\n0\nmanual\nfd00\\:\\:5/64\n":         "",
+		"disabled\n\nyes\n0\nlink-local\n\n":                   "ipv6.method manual +ipv6.addresses fd00::5/128",
+		"auto\n\nno\n0\nmanual\nfd00\\:\\:5/64\n":              "ipv4.may-fail yes ipv4.dhcp-timeout 2147483647",
+		"auto\n\nyes\n2147483647\nauto\nfd00\\:\\:5/128\n":     strings.TrimPrefix(asks, " "), // both wait, and IPv6 stays on
+		"manual\n10.0.0.5/24\nno\n0\nmanual\nfd00\\:\\:5/64\n": "",
+	} {
+		m := port(t, settings, "")
+		u, err := factory.FindUplink(t.Context(), m.Machine, own)
+		if err != nil || u.Ready() != (want == "") {
+			t.Fatalf("%q: %+v, %v", settings, u, err)
+		}
+		if err := u.Prepare(t.Context(), m.Machine, func(string, []byte) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		if want != "" && !slices.Contains(m.Calls(), "nmcli connection modify uuid u1 "+want) {
+			t.Errorf("%q is not among\n%s", want, strings.Join(m.Calls(), "\n"))
+		}
+	}
+	if _, err := factory.FindUplink(t.Context(), port(t, "disabled\n", "").Machine, own); err == nil {
+		t.Error("a profile with too few values is taken")
 	}
 }
 

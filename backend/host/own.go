@@ -11,7 +11,7 @@ import (
 
 // Own are the addresses that the cluster was installed with. kubelet, CRI-O, etcd and the certificates know the node by them,
 // so they stay on br-ex whatever happens outside. The first is the one that kubelet names first; of each family there is
-// one at most.
+// one at most, and a node may have IPv6 alone.
 type Own []netip.Addr
 
 // OwnFile is where the bake writes them down, for the units and scripts of the node as for this program.
@@ -25,8 +25,7 @@ const (
 // DefaultOwn is the address where the installation leaves the choice.
 var DefaultOwn = Own{netip.MustParseAddr("192.168.127.10")}
 
-// NewOwn takes addresses as a Node tells them. It refuses none, two of a family, a family without IPv4, and what no node can
-// have for its own.
+// NewOwn takes addresses as a Node tells them. It refuses none, two of a family, and what no node can have for its own.
 func NewOwn(addresses []string) (Own, error) {
 	var o Own
 	for _, text := range addresses {
@@ -41,11 +40,14 @@ func NewOwn(addresses []string) (Own, error) {
 		}
 		o = append(o, a)
 	}
-	if !slices.ContainsFunc(o, netip.Addr.Is4) {
-		return nil, errors.New("there is no IPv4 address among them")
+	if len(o) == 0 {
+		return nil, errors.New("there is none")
 	}
 	return o, nil
 }
+
+// Four tells whether one of them is of IPv4. A node without has a cluster of IPv6 alone.
+func (o Own) Four() bool { return slices.ContainsFunc(o, netip.Addr.Is4) }
 
 // String lists the addresses.
 func (o Own) String() string { return strings.Join(o.Texts(), ", ") }

@@ -15,7 +15,7 @@ import (
 
 // TestOwnFile: what the bake writes is what the program reads, a shell too; the one in the repository is that of host.DefaultOwn.
 func TestOwnFile(t *testing.T) {
-	for _, addresses := range [][]string{{"10.1.2.3"}, {"192.168.127.10", "fd00::5"}, {"fd00::5", "10.1.2.3"}} {
+	for _, addresses := range [][]string{{"10.1.2.3"}, {"192.168.127.10", "fd00::5"}, {"fd00::5", "10.1.2.3"}, {"fd00::5"}} {
 		own, err := host.NewOwn(addresses)
 		if err != nil {
 			t.Fatal(err)
@@ -24,6 +24,9 @@ func TestOwnFile(t *testing.T) {
 		m.File(host.OwnFile, string(own.File()))
 		if got, err := m.Own(); err != nil || !slices.Equal(got, own) {
 			t.Errorf("%v is read as %v, %v", own, got, err)
+		}
+		if four := strings.Contains(strings.Join(addresses, " "), "."); own.Four() != four {
+			t.Errorf("%v has IPv4: %t", own, !four)
 		}
 		if want := `KUBELET_NODE_IPS="` + strings.Join(addresses, ",") + `"`; !strings.Contains(string(own.File()), want) {
 			t.Errorf("%s lacks %s", own.File(), want)
@@ -37,7 +40,7 @@ func TestOwnFile(t *testing.T) {
 
 func TestOwnIsRefused(t *testing.T) {
 	for _, addresses := range [][]string{
-		nil, {"fd00::5"}, {"10.0.0.1", "10.0.0.2"}, {"0.0.0.0"}, {"169.254.1.1"}, {"node1"}, {"10.0.0.1", "fe80::1%eth0"}, {"::ffff:10.0.0.1"},
+		nil, {"fd00::5", "fd00::6"}, {"fe80::1"}, {"::"}, {"ff02::1"}, {"FD00::5 $(reboot)"}, {"10.0.0.1", "10.0.0.2"}, {"0.0.0.0"}, {"169.254.1.1"}, {"node1"}, {"10.0.0.1", "fe80::1%eth0"}, {"::ffff:10.0.0.1"},
 	} {
 		if own, err := host.NewOwn(addresses); err == nil {
 			t.Errorf("%v is taken for %v", addresses, own)

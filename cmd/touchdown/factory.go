@@ -53,7 +53,7 @@ says so. Last it writes the factory's record.`,
 	cmd.Flags().BoolVar(&o.Arm, "arm", false, "at the end let the next boot wait for the site")
 	cmd.Flags().StringVar(&pinFile, "console-pin-file", "", "file with the PIN that opens an idle console; - asks for it")
 	cmd.Flags().StringVar(&out, "out", "", "write the MachineConfigs as YAML into this folder and do nothing else: for install manifests")
-	cmd.Flags().StringSliceVar(&addresses, "address", host.DefaultOwn.Texts(), "with --out: the node's address in the installation; an IPv6 address may follow")
+	cmd.Flags().StringSliceVar(&addresses, "address", host.DefaultOwn.Texts(), "with --out: the node's address in the installation, IPv4 or IPv6; one of the other family may follow")
 	cmd.MarkFlagsMutuallyExclusive("out", "dry-run")
 	trusted.add(cmd)
 	cmd.MarkFlagsMutuallyExclusive("out", "arm")

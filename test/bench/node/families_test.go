@@ -68,6 +68,14 @@ func TestBakeOfTwoFamilies(t *testing.T) {
 // inLAN is the installed node with another profile of its uplink, booted in the factory's LAN with the program under test.
 func inLAN(t *testing.T, profile string) *node.Machine {
 	t.Helper()
+	m := withProfile(t, profile)
+	serveFactory(t, m)
+	return m
+}
+
+// withProfile is the installed node with another profile of its uplink, booted with nobody in its LAN.
+func withProfile(t *testing.T, profile string) *node.Machine {
+	t.Helper()
 	wait.Slow(t)
 	image, err := node.Installed(wait.Within(t, 5*time.Minute))
 	node.Require(t, err)
@@ -81,7 +89,6 @@ func inLAN(t *testing.T, profile string) *node.Machine {
 	if err := m.Boot(wait.Within(t, time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	serveFactory(t, m)
 	return m
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -131,10 +132,27 @@ func (m *Machine) approveUntilReady(ctx context.Context) error {
 // ServeFactory serves DHCP and DNS in the node's LAN as the factory's bench does: one lease, and the cluster's names at the
 // internal address. Package site has more of a site.
 func (m *Machine) ServeFactory(ctx context.Context) (stop func(), err error) {
-	const script = `ip address replace 192.0.2.1/24 dev lan
+	return m.serve(ctx, "192.0.2.1/24", "--dhcp-range=192.0.2.10,192.0.2.10", "--address=/"+Domain+"/"+FactoryAddress)
+}
+
+// ServeIPv6 serves a LAN of IPv6 alone: a router that announces the network, and DNS with the cluster's names at an address, which may be "".
+func (m *Machine) ServeIPv6(ctx context.Context, router netip.Prefix, address string) (stop func(), err error) {
+	flags := []string{
+		"--enable-ra", fmt.Sprintf("--dhcp-range=%s,ra-only,%d", router.Masked().Addr(), router.Bits()), fmt.Sprintf("--dhcp-option=option6:dns-server,[%s]", router.Addr()),
+	}
+	if address != "" {
+		flags = append(flags, "--address=/"+Domain+"/"+address)
+	}
+	return m.serve(ctx, router.String(), flags...)
+}
+
+// serve runs a server of addresses and names in the LAN; the machine there has one address.
+func (m *Machine) serve(ctx context.Context, address string, flags ...string) (stop func(), err error) {
+	const script = `case $0 in *:*) nodad=nodad ;; *) nodad= ;; esac
+ip address replace "$0" dev lan $nodad
 exec dnsmasq --keep-in-foreground --interface=lan --bind-interfaces --except-interface=lo --no-resolv --no-hosts --conf-file=/dev/null \
-  --address=/sno.factory.example/192.0.2.10 --dhcp-range=192.0.2.10,192.0.2.10 --dhcp-leasefile=/dev/null --pid-file= --no-ping`
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), "nsenter", "--net="+m.LAN(), "chroot", m.Packages(), "sh", "-ec", script)
+  --dhcp-leasefile=/dev/null --pid-file= --no-ping "$@"`
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), "nsenter", append([]string{"--net=" + m.LAN(), "chroot", m.Packages(), "sh", "-ec", script, address}, flags...)...)
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("serving the factory's LAN: %w", err)
 	}

@@ -47,6 +47,14 @@ var places = []struct {
 		landed + bothFamilies + "bash $uplink begin", "--prefer-ipv6 --retry-on-failure", unchanged + "; primary-ip 192.168.127.10",
 	},
 	{
+		"a node of IPv6 alone keeps its own address", "fd02::10",
+		bothFamilies + "bash $uplink begin", "--retry-on-failure", unchanged + "; primary-ip fd02::10",
+	},
+	{
+		"and does not wait without a network", "fd02::10",
+		"a fd02::10/128; bash $uplink begin", "--retry-on-failure", unchanged + "; primary-ip fd02::10",
+	},
+	{
 		"without a network it does not wait", single,
 		"a 192.168.127.10/32; bash $uplink begin", "--retry-on-failure", unchanged + "; primary-ip 192.168.127.10",
 	},
