@@ -71,7 +71,7 @@ func TestCarrier(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
 			profiles, settings := filepath.Join(root, "profiles"), filepath.Join(root, "run", "90-touchdown.conf")
-			for _, dir := range []string{profiles, filepath.Dir(settings)} {
+			for _, dir := range []string{profiles, filepath.Dir(settings), filepath.Join(root, "default")} {
 				if err := os.Mkdir(dir, 0o700); err != nil {
 					t.Fatal(err)
 				}
@@ -79,7 +79,8 @@ func TestCarrier(t *testing.T) {
 			files := map[string]string{settings: "of the boot before", filepath.Join(root, "touchdown-uplink"): strings.NewReplacer(
 				". /etc/default/touchdown-address", ". "+filepath.Join(root, "address"),
 				"profiles=/etc/NetworkManager/system-connections", "profiles="+profiles,
-				"settings=/run/NetworkManager/conf.d/90-touchdown.conf", "settings="+settings).Replace(script)}
+				"settings=/run/NetworkManager/conf.d/90-touchdown.conf", "settings="+settings, "conf=/proc/sys/net/ipv6/conf", "conf="+root).Replace(script)}
+			files[filepath.Join(root, "default", "accept_dad")] = "1\n"
 			if c.own == nil {
 				c.own = host.DefaultOwn
 			}
@@ -94,6 +95,13 @@ func TestCarrier(t *testing.T) {
 			}
 			if out, err := exec.Command("bash", filepath.Join(root, "touchdown-uplink"), "carrier").CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
+			}
+			asks := "1\n"
+			if c.want != "" && !c.own.Four() {
+				asks = "0\n"
+			}
+			if got, err := os.ReadFile(filepath.Join(root, "default", "accept_dad")); err != nil || string(got) != asks {
+				t.Errorf("duplicates are asked for: %s, %v", got, err)
 			}
 			text, err := os.ReadFile(settings)
 			if c.want == "" {

@@ -39,6 +39,7 @@ var table = []Row{
 	{Package: "test/e2e/images", Tier: All, Seconds: 120, Boots: true, Proves: "pulls share layers; moves on a stocked node"},
 	{Package: "test/e2e/seeded", Tier: All, Seconds: 150, Boots: true, Proves: "power cuts and bad input while the image store changes"},
 	{Package: "test/bench/node", Run: "TestBakeOfTwoFamilies", Tier: All, Seconds: 70, Boots: true, Proves: "a node that was installed with fixed addresses of both families is baked, and keeps both on a boot without a cable"},
+	{Package: "test/bench/node", Run: "TestBakeOfIPv6Alone", Tier: All, Seconds: 240, Boots: true, Proves: "a node that was installed without IPv4, with a fixed address or a router's, is baked, keeps its address on a boot without a cable and behind a site's router, and is unbaked"},
 	{Package: "test/bench/node", Tier: All, Seconds: 200, Boots: true, Proves: "the bench node itself: out of reach of the machine, power cuts, cables, br-ex, certificates"},
 	{Package: "backend/factory", Run: "TestAnOrderOnANode", Tier: All, Seconds: 170, Boots: true, Proves: "a booted machine with nobody at its keys takes the release on a stick that carries an order for it, once; one without an engine is taken back"},
 	{Package: "backend/factory", Run: "TestUpdateOnANode", Tier: All, Seconds: 80, Boots: true, Proves: "a signed release replaces Touchdown on a booted machine and is taken back; a program without an engine is not installed, nor after a power cut in its trial or when the command is killed"},
