@@ -72,7 +72,7 @@ func bakeIPv6Alone(t *testing.T, profile string) {
 	if err := m.PodsReady(wait.Within(t, 90*time.Second)); err != nil {
 		t.Error(err)
 	}
-	if got := must(t, m, "getent ahosts api-int."+node.Domain+" | awk '{ print $1 }' | sort -u; curl -skg 'https://["+own+"]:6443/readyz'"); got != own+"\nok" {
+	if got := must(t, m, "getent ahostsv6 api-int."+node.Domain+" | awk '{ print $1 }' | sort -u; curl -skg 'https://["+own+"]:6443/readyz'"); got != own+"\nok" {
 		t.Errorf("the cluster's name and its server: %s", got)
 	}
 
