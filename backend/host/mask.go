@@ -2,6 +2,7 @@ package host
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -17,7 +18,7 @@ func maskArgv(c Command) []string {
 	shown := make([]string, len(c.Argv))
 	hideNext := false
 	for i, arg := range c.Argv {
-		shown[i] = mask(arg, c.Secrets)
+		shown[i] = Mask(arg, c.Secrets)
 		if i == 0 {
 			continue
 		}
@@ -37,8 +38,10 @@ func maskArgv(c Command) []string {
 	return shown
 }
 
-func mask(text string, secrets []string) string {
-	for _, s := range secrets {
+// Mask takes secrets out of a text, the longest first: what one of them shares with the beginning of another would leave the rest of that.
+func Mask(text string, secrets []string) string {
+	longest := slices.SortedStableFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
+	for _, s := range longest {
 		if s != "" {
 			text = strings.ReplaceAll(text, s, Masked)
 		}
