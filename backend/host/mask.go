@@ -2,8 +2,9 @@ package host
 
 import (
 	"regexp"
-	"slices"
 	"strings"
+
+	"touchdown/backend/value"
 )
 
 // Masked stands where a secret was.
@@ -18,7 +19,7 @@ func maskArgv(c Command) []string {
 	shown := make([]string, len(c.Argv))
 	hideNext := false
 	for i, arg := range c.Argv {
-		shown[i] = Mask(arg, c.Secrets)
+		shown[i] = value.Mask(arg, c.Secrets, Masked)
 		if i == 0 {
 			continue
 		}
@@ -26,25 +27,14 @@ func maskArgv(c Command) []string {
 			shown[i], hideNext = Masked, false
 			continue
 		}
-		name, value, pair := strings.Cut(shown[i], "=")
+		name, given, pair := strings.Cut(shown[i], "=")
 		switch {
 		case !secretName.MatchString(name):
-		case pair && value != "":
+		case pair && given != "":
 			shown[i] = name + "=" + Masked
 		case !pair:
 			hideNext = strings.HasPrefix(name, "-") || strings.Contains(name, ".")
 		}
 	}
 	return shown
-}
-
-// Mask takes secrets out of a text, the longest first: what one of them shares with the beginning of another would leave the rest of that.
-func Mask(text string, secrets []string) string {
-	longest := slices.SortedStableFunc(slices.Values(secrets), func(a, b string) int { return len(b) - len(a) })
-	for _, s := range longest {
-		if s != "" {
-			text = strings.ReplaceAll(text, s, Masked)
-		}
-	}
-	return text
 }

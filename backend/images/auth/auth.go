@@ -109,5 +109,5 @@ func (l Logins) Mask(text string) string {
 			}
 		}
 	}
-	return host.Mask(text, secrets)
+	return value.Mask(text, secrets, host.Masked)
 }
