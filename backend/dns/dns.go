@@ -124,14 +124,7 @@ func Add(ctx context.Context, m *host.Machine, z Zone, domain string) (changed b
 	if b, err := m.ReadFile(own); err == nil && string(b) == content {
 		return false, nil
 	}
-	if err := m.WriteFile(own, []byte(content), 0o644); err != nil {
-		return false, err
-	}
-	if err := Restart(ctx, m); err != nil { // the cluster needs its old names, and the next run finds a file that is not there yet
-		_, failed := Remove(context.WithoutCancel(ctx), m)
-		return false, errors.Join(err, failed)
-	}
-	return true, nil
+	return true, m.WriteFor(ctx, own, []byte(content), 0o644, func(ctx context.Context) error { return Restart(ctx, m) })
 }
 
 // encode writes the answers for a domain as dnsmasq reads them. Slashes, line breaks and the like have their own meaning

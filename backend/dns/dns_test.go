@@ -41,8 +41,8 @@ func TestANameServerThatFailsOnce(t *testing.T) {
 		}
 		return "", nil
 	})
-	if changed, err := dns.Add(t.Context(), m.Machine, z, "store1.site.example"); changed || code(err) != "DNS-STRT" || dns.Added(m.Machine) != "" || starts != 2 {
-		t.Errorf("%v, %v, added %q, %d starts", changed, err, dns.Added(m.Machine), starts)
+	if _, err := dns.Add(t.Context(), m.Machine, z, "store1.site.example"); code(err) != "DNS-STRT" || dns.Added(m.Machine) != "" || starts != 2 {
+		t.Errorf("%v, added %q, %d starts", err, dns.Added(m.Machine), starts)
 	}
 	if changed, err := dns.Add(t.Context(), m.Machine, z, "store1.site.example"); !changed || err != nil || dns.Added(m.Machine) != "store1.site.example" || starts != 3 {
 		t.Errorf("again: %v, %v, added %q, %d starts", changed, err, dns.Added(m.Machine), starts)
