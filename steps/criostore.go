@@ -8,6 +8,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/host"
 	"touchdown/backend/images"
 	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/message"
@@ -29,7 +30,7 @@ func nameStore(ctx context.Context, node *backend.Node, report Report) error {
 	if err != nil || whole == string(conf) {
 		return err
 	}
-	err = node.Host.WriteFor(ctx, file, []byte(whole), 0o644, func(ctx context.Context) error {
+	err = host.File{Path: file, Data: []byte(whole), Perm: 0o644}.WriteFor(ctx, node.Host, func(ctx context.Context) error {
 		_, err := node.Host.Run(ctx, "systemctl", "restart", "crio.service")
 		return err
 	})

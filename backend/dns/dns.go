@@ -124,7 +124,7 @@ func Add(ctx context.Context, m *host.Machine, z Zone, domain string) (changed b
 	if b, err := m.ReadFile(own); err == nil && string(b) == content {
 		return false, nil
 	}
-	return true, m.WriteFor(ctx, own, []byte(content), 0o644, func(ctx context.Context) error { return Restart(ctx, m) })
+	return true, host.File{Path: own, Data: []byte(content), Perm: 0o644}.WriteFor(ctx, m, func(ctx context.Context) error { return Restart(ctx, m) })
 }
 
 // encode writes the answers for a domain as dnsmasq reads them. Slashes, line breaks and the like have their own meaning

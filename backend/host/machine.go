@@ -2,7 +2,6 @@
 package host
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -91,32 +90,6 @@ func (m *Machine) WriteFile(path string, data []byte, perm fs.FileMode) error {
 		return failed("writing", path, err)
 	}
 	return nil
-}
-
-// WriteFor replaces a file as WriteFile does, for the program that then has to read it. Where that fails the file is again as it was, and
-// the program is told once more, so that it goes on with what it had; the next run finds the work undone, and does not take the file for proof
-// that it was read.
-func (m *Machine) WriteFor(ctx context.Context, path string, data []byte, perm fs.FileMode, read func(context.Context) error) error {
-	before, err := m.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := m.WriteFile(path, data, perm); err != nil {
-		return err
-	}
-	failed := read(ctx)
-	if failed == nil {
-		return nil
-	}
-	if err == nil {
-		err = m.WriteFile(path, before, perm)
-	} else {
-		err = m.Remove(path)
-	}
-	if err == nil {
-		_ = read(context.WithoutCancel(ctx)) // the first failure is the one to tell
-	}
-	return errors.Join(failed, err)
 }
 
 // WriteFiles replaces several files of one directory, see WriteFilesAtomic, and makes the directories above them.

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"touchdown/backend/host"
 	"touchdown/backend/host/hosttest"
 )
 
@@ -26,14 +27,14 @@ func TestAFileThatItsProgramDoesNotRead(t *testing.T) {
 			}
 			return ctx.Err()
 		}
-		if err := m.WriteFor(t.Context(), path, []byte("new"), 0o644, reads); !errors.Is(err, refused) || m.Exists(path) != (before != "") || !slices.Equal(read, []string{"new", before}) {
+		if err := (host.File{Path: path, Data: []byte("new"), Perm: 0o644}).WriteFor(t.Context(), m.Machine, reads); !errors.Is(err, refused) || m.Exists(path) != (before != "") || !slices.Equal(read, []string{"new", before}) {
 			t.Errorf("%s: %v, read %q", name, err, read)
 		}
-		if err := m.WriteFor(t.Context(), path, []byte("new"), 0o644, reads); err != nil || m.Content(path) != "new" || len(read) != 3 {
+		if err := (host.File{Path: path, Data: []byte("new"), Perm: 0o644}).WriteFor(t.Context(), m.Machine, reads); err != nil || m.Content(path) != "new" || len(read) != 3 {
 			t.Errorf("%s, again: %v, read %q", name, err, read)
 		}
 		m.Fill(0)
-		if err := m.WriteFor(t.Context(), path, []byte("newer"), 0o644, reads); !errors.Is(err, syscall.ENOSPC) || m.Content(path) != "new" || len(read) != 3 {
+		if err := (host.File{Path: path, Data: []byte("newer"), Perm: 0o644}).WriteFor(t.Context(), m.Machine, reads); !errors.Is(err, syscall.ENOSPC) || m.Content(path) != "new" || len(read) != 3 {
 			t.Errorf("%s, on a full disk: %v, read %q", name, err, read)
 		}
 	}

@@ -61,7 +61,7 @@ func pin(ctx context.Context, m *host.Machine, names []string) error {
 		return nil
 	}
 	// CRI-O reads pins again on SIGHUP, which is what a reload sends; it does not stop anything.
-	err = m.WriteFor(ctx, pinsFile, []byte(content), 0o644, func(ctx context.Context) error {
+	err = host.File{Path: pinsFile, Data: []byte(content), Perm: 0o644}.WriteFor(ctx, m, func(ctx context.Context) error {
 		_, err := m.Run(ctx, "systemctl", "reload", crioUnit)
 		return err
 	})

@@ -22,12 +22,16 @@ type hub struct {
 	mu      sync.Mutex
 	events  []event.Event
 	lost    event.Event   // its number is that of the last event that is no longer kept; zero while there is none
+	newest  uint64        // the highest number that a watcher of these records can have seen
 	changed chan struct{} // closed and replaced at every event
 }
 
 func newHub(events []event.Event) *hub {
 	h := &hub{changed: make(chan struct{})}
 	h.events = append(h.events, events...)
+	if len(events) > 0 {
+		h.newest = events[len(events)-1].Seq
+	}
 	h.drop(len(events) - keptEvents)
 	return h
 }
@@ -38,7 +42,7 @@ func (h *hub) publish(e event.Event) {
 	if len(h.events) >= keptEvents {
 		h.thin()
 	}
-	h.events = append(h.events, e)
+	h.events, h.newest = append(h.events, e), max(h.newest, e.Seq)
 	close(h.changed)
 	h.changed = make(chan struct{})
 }
@@ -59,14 +63,33 @@ func (h *hub) drop(n int) {
 	}
 }
 
-// missed is what tells a watcher that asks for the events after from that some of them are gone.
-func (h *hub) missed(from uint64) []event.Event {
-	if from >= h.lost.Seq {
-		return nil
-	}
+// continues tells up to which number events of these records were published before this engine.
+func (h *hub) continues(newest uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.newest = max(h.newest, newest)
+}
+
+// missed is what tells a watcher that asks for the events after from that some of them are gone, and after which number it goes on.
+func (h *hub) missed(from uint64) ([]event.Event, uint64) {
 	e := h.lost
-	e.Kind, e.Text = event.Missed, message.F("Events up to number %d are no longer kept. The state shows what they led to.", e.Seq)
-	return []event.Event{e}
+	e.Kind = event.Missed
+	switch {
+	case from > h.newest: // the job before was put aside, and its numbers with it
+		e.Text = message.F("Number %d is of other records than this node has now. The state shows where it is.", from)
+		return []event.Event{e}, e.Seq
+	case from < e.Seq:
+		e.Text = message.F("Events up to number %d are no longer kept. The state shows what they led to.", e.Seq)
+		return []event.Event{e}, e.Seq
+	}
+	return nil, from
+}
+
+// more is a channel that closes with the next event.
+func (h *hub) more() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.changed
 }
 
 // after returns the kept events with a higher number than from, and a channel that closes when there are more.
@@ -76,7 +99,7 @@ func (h *hub) after(from uint64) ([]event.Event, <-chan struct{}) { return h.nex
 func (h *hub) next(from uint64, most int) ([]event.Event, <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	found := h.missed(from)
+	found, from := h.missed(from)
 	for i, e := range h.events {
 		if e.Seq > from {
 			return append(found, h.events[i:min(len(h.events), i+most-len(found))]...), h.changed

@@ -54,6 +54,27 @@ func TestAWatcherIsToldWhatItMissed(t *testing.T) {
 	}
 }
 
+// TestNumbersOfOtherRecords: a watcher whose number is of a job that was put aside gets what there is, instead of waiting until the new
+// numbers have come as far.
+func TestNumbersOfOtherRecords(t *testing.T) {
+	h := newHub([]event.Event{{Seq: 1, Kind: event.Started}})
+	h.continues(1 + restartGap)
+	for from, other := range map[uint64]bool{1: false, 100: false, 1 + restartGap: false, 2 + restartGap: true} {
+		events, _ := h.next(from, mostAtOnce)
+		if got := len(events) == 2 && events[0].Kind == event.Missed && events[0].Seq == 0 && events[1].Seq == 1; got != other || !other && len(events) > 0 {
+			t.Errorf("after %d: %+v", from, events)
+		}
+	}
+	h.publish(event.Event{Seq: 2 + restartGap, Kind: event.Said})
+	if events, _ := h.next(2+restartGap, mostAtOnce); len(events) > 0 {
+		t.Errorf("%+v", events)
+	}
+	quiet := newHub(nil)
+	if events, _ := quiet.next(7, mostAtOnce); len(events) != 1 || events[0].Kind != event.Missed {
+		t.Errorf("%+v", events)
+	}
+}
+
 // TestEndingsOutliveProgress: a flood of progress pushes no ending out of the ring.
 func TestEndingsOutliveProgress(t *testing.T) {
 	h := newHub(nil)
