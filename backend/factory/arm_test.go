@@ -1,8 +1,6 @@
 package factory_test
 
 import (
-	"errors"
-	"slices"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -29,31 +27,5 @@ func TestAMovedProgramIsLaidAgain(t *testing.T) {
 		if changed, err := factory.Install(m.Machine, []byte("program")); changed != want || err != nil {
 			t.Errorf("changed %v, want %v: %v", changed, want, err)
 		}
-	}
-}
-
-// TestDisarmStartsKubelet: a gate that is open already, because the start behind it failed, is no reason to leave kubelet stopped.
-func TestDisarmStartsKubelet(t *testing.T) {
-	m := hosttest.New(t)
-	m.File(layout.Armed, "")
-	starts, fails := 0, true
-	m.OnFunc("systemctl start", func([]string, []byte) (string, error) {
-		if starts++; fails {
-			return "", errors.New("exit status 1")
-		}
-		return "", nil
-	})
-	m.On("systemctl is-active", "", errors.New("exit status 3"))
-	if _, err := factory.Disarm(t.Context(), m.Machine); err == nil || m.Exists(layout.Armed) {
-		t.Fatal("no error", err)
-	}
-	fails = false
-	if changed, err := factory.Disarm(t.Context(), m.Machine); !changed || err != nil || starts != 2 {
-		t.Errorf("changed %v, %v, %d starts", changed, err, starts)
-	}
-	m.On("systemctl is-active", "", nil)
-	m.Forget()
-	if changed, err := factory.Disarm(t.Context(), m.Machine); changed || err != nil || !slices.Equal(m.Calls(), []string{"systemctl is-active --quiet kubelet.service"}) {
-		t.Errorf("changed %v, %v, %q", changed, err, m.Calls())
 	}
 }
