@@ -145,7 +145,7 @@ func (s *siteClock) ask(ctx context.Context, node *backend.Node, report Report, 
 	answer, err := report.Ask(ctx, Question{
 		ID:      "clock-jump",
 		Text:    message.F("Set the clock from %s to %s?", clockTime(now), clockTime(now.Add(v.Ahead))),
-		Detail:  message.F("%s. A wrong time server would make the node's certificates look expired or not yet valid; look at your watch before you say yes.", v.Ask),
+		Detail:  message.F("%s. A wrong time would make the node's certificates look expired or not yet valid; look at your watch before you say yes.", v.Ask),
 		Choices: []Choice{{"keep", message.T("Keep the machine's time")}, {"set", message.T("Set the clock")}},
 		Default: "keep", Deadline: 120,
 	})

@@ -8,6 +8,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/host"
 	"touchdown/backend/images"
 	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/message"
@@ -29,16 +30,17 @@ func nameStore(ctx context.Context, node *backend.Node, report Report) error {
 	if err != nil || whole == string(conf) {
 		return err
 	}
-	if err := node.Host.WriteFile(file, []byte(whole), 0o644); err != nil {
+	err = host.File{Path: file, Data: []byte(whole), Perm: 0o644}.WriteFor(ctx, node.Host, func(ctx context.Context) error {
+		_, err := node.Host.Run(ctx, "systemctl", "restart", "crio.service")
 		return err
+	})
+	if err != nil {
+		return fmt.Errorf("letting CRI-O read the list of its stores: %w", err)
 	}
 	report.Check(check.Check{
 		ID: "images-conf", Title: message.T("CRI-O's list of stores"), Status: check.Warn, Observed: message.T("edited by hand; the image store was put back"),
 		Expected: message.T("as the cluster writes it"), Source: message.Data(file),
 		Fix: message.T("Put what else was edited into a MachineConfig: the cluster does not change a node whose managed files were edited."),
 	})
-	if _, err := node.Host.Run(ctx, "systemctl", "restart", "crio.service"); err != nil {
-		return fmt.Errorf("letting CRI-O read the list of its stores: %w", err)
-	}
 	return nil
 }

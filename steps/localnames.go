@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,6 +22,8 @@ import (
 type localNames struct {
 	Site   *site.Config
 	Server string // host:port of the node's name server; empty: port 53 of the node's own address
+
+	Answers time.Duration // how long it may take until it answers; 0: bootAnswers
 }
 
 var (
@@ -110,7 +113,7 @@ func (s *localNames) Run(ctx context.Context, node *backend.Node, report Report)
 			report.Say(message.F("The node itself answers for %s now.", d))
 		}
 	}
-	if err := s.prove(ctx, report, z, append([]string{d}, z.Domains...)); err != nil {
+	if err := s.prove(ctx, node, report, z, append([]string{d}, z.Domains...)); err != nil {
 		return err
 	}
 	if why := dns.Stale(node.Host, z); why != "" {
@@ -139,13 +142,21 @@ func (s *localNames) resolving(node *backend.Node, report Report, z dns.Zone) {
 // a job that was interrupted goes on before.
 const bootAnswers = time.Minute
 
-func (s *localNames) prove(ctx context.Context, report Report, z dns.Zone, domains []string) error {
+// prove asks for the names. Where nobody answers the name server is started again once: an earlier run may have ended between its file and
+// its restart.
+func (s *localNames) prove(ctx context.Context, node *backend.Node, report Report, z dns.Zone, domains []string) error {
 	var names []string
 	for _, d := range domains {
 		names = append(names, dns.Names(d)...)
 	}
 	report.Progress(progress.Progress{Total: int64(len(names)), Unit: "names", Waiting: message.F("the node to answer for %s", strings.Join(domains, ", "))})
-	if err := dns.Prove(ctx, z, names, s.Server, bootAnswers); err != nil {
+	err := dns.Prove(ctx, z, names, s.Server, cmp.Or(s.Answers, bootAnswers))
+	if err != nil && ctx.Err() == nil {
+		if err = dns.Restart(ctx, node.Host); err == nil {
+			err = dns.Prove(ctx, z, names, s.Server, dns.Usual)
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("asking for the names: %w", err)
 	}
 	report.Check(check.Check{
@@ -167,5 +178,5 @@ func (s *localNames) Undo(ctx context.Context, node *backend.Node, report Report
 	if err != nil {
 		return fmt.Errorf("reading the node's names: %w", err)
 	}
-	return s.prove(ctx, report, z, z.Domains)
+	return s.prove(ctx, node, report, z, z.Domains)
 }

@@ -244,6 +244,35 @@ func TestLocalNames(t *testing.T) {
 	}
 }
 
+// TestLocalNamesOfACutRun: an engine that ended between the file and the restart of the name server leaves one that does not know the names.
+// The next run starts it again, and does not wait for a reboot; so does an undo.
+func TestLocalNamesOfACutRun(t *testing.T) {
+	reads, m := hosttest.New(t), hosttest.New(t) // what the name server has read, and what lies there
+	cfg := site.New()
+	cfg.Spec.ClusterName, cfg.Spec.BaseDomain = "store1", "site.example"
+	s := &steps.LocalNames{Site: cfg, Server: dnsmasq(t, reads), Answers: time.Millisecond}
+	const zone = "address=/apps.old.example/192.168.127.10\naddress=/api-int.old.example/192.168.127.10\naddress=/api.old.example/192.168.127.10\n"
+	m.File("/etc/dnsmasq.d/single-node.conf", zone)
+	m.File("/etc/resolv.conf", "nameserver 192.168.127.10\n")
+	starts := 0
+	m.OnFunc("systemctl restart", func([]string, []byte) (string, error) {
+		if starts++; starts == 1 {
+			return "", nil // the engine was killed before it came to this
+		}
+		files, _ := m.Glob("/etc/dnsmasq.d/*.conf")
+		for _, f := range files {
+			reads.File(f, m.Content(f))
+		}
+		return "", nil
+	})
+	if err := s.Run(t.Context(), node(m, nil), newReport()); err != nil || starts != 2 {
+		t.Fatalf("%v, %d starts", err, starts)
+	}
+	if err := s.Run(t.Context(), node(m, nil), newReport()); err != nil || starts != 2 {
+		t.Errorf("again: %v, %d starts", err, starts)
+	}
+}
+
 func TestTrust(t *testing.T) {
 	m := hosttest.New(t)
 	cfg := site.New()

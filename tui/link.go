@@ -75,7 +75,7 @@ func (l *link) follow() {
 		l.poke(nil)
 		err := l.session.Events(ctx, token, from, func(events []event.Event) error {
 			for _, e := range events {
-				from = max(from, e.Seq)
+				from = e.Seq // smaller than before where the node has other records now
 			}
 			l.mu.Lock()
 			l.waiting, l.urgent = true, l.urgent || slices.ContainsFunc(events, urgent)

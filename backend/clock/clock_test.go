@@ -132,8 +132,13 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%s: %+v", c.what, v)
 		}
 	}
-	if v := clock.Typed(-3*time.Hour, now, bounds); v.Ahead != -3*time.Hour || v.Ask.String() != "" {
-		t.Errorf("a typed time needs no answer: %+v", v)
+	for ahead, asks := range map[time.Duration]bool{-3 * time.Hour: true, -time.Minute: false, 3 * time.Hour: false, 365 * day: true} {
+		if v := clock.Typed(ahead, now, clock.Bounds{NotBefore: now.Add(-30 * day)}); v.Ahead != ahead || (v.Ask.String() != "") != asks || !v.Typed {
+			t.Errorf("%s ahead: %+v", ahead, v)
+		}
+	}
+	if v := clock.Typed(100*day, now, clock.Bounds{NotBefore: now.Add(day)}); v.Ahead != 100*day || v.Ask.String() != "" { // the machine's own time cannot be right
+		t.Errorf("a clock that is surely wrong: %+v", v)
 	}
 	if v := clock.Typed(-100*day, now, bounds); v.Reject.String() == "" || v.Ahead != 0 {
 		t.Errorf("a typed time before the factory: %+v", v)

@@ -81,12 +81,11 @@ func Judge(offsets []Offset, now time.Time, bounds Bounds) Verdict {
 	return v.move(median(group), now, bounds)
 }
 
-// Typed decides on a time that a person gave, which needs no second answer.
+// Typed decides on a time that a person gave. It is asked about like that of a server: a wrong year, local time and a site config of last week
+// read like a right one, and where the machine's own time can be right, too, one of the two is wrong.
 func Typed(ahead time.Duration, now time.Time, bounds Bounds) Verdict {
 	v := Verdict{Wrong: bounds.Allows(now), From: message.T("the time that was typed"), Typed: true}
-	v = v.move(ahead, now, bounds)
-	v.Ask = message.Text{}
-	return v
+	return v.move(ahead, now, bounds)
 }
 
 func (v Verdict) move(ahead time.Duration, now time.Time, bounds Bounds) Verdict {

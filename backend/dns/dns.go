@@ -124,10 +124,7 @@ func Add(ctx context.Context, m *host.Machine, z Zone, domain string) (changed b
 	if b, err := m.ReadFile(own); err == nil && string(b) == content {
 		return false, nil
 	}
-	if err := m.WriteFile(own, []byte(content), 0o644); err != nil {
-		return false, err
-	}
-	return true, restart(ctx, m)
+	return true, host.File{Path: own, Data: []byte(content), Perm: 0o644}.WriteFor(ctx, m, func(ctx context.Context) error { return Restart(ctx, m) })
 }
 
 // encode writes the answers for a domain as dnsmasq reads them. Slashes, line breaks and the like have their own meaning
@@ -156,10 +153,11 @@ func Remove(ctx context.Context, m *host.Machine) (changed bool, err error) {
 	if err := m.Remove(own); err != nil {
 		return false, err
 	}
-	return true, restart(ctx, m)
+	return true, Restart(ctx, m)
 }
 
-func restart(ctx context.Context, m *host.Machine) error {
+// Restart has the node's name server read its files again.
+func Restart(ctx context.Context, m *host.Machine) error {
 	if _, err := m.Run(ctx, "systemctl", "restart", service); err != nil {
 		return &problem.Problem{
 			Code: "DNS-STRT", Summary: message.T("The node's own name server (dnsmasq) does not start."),

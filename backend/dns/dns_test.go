@@ -26,6 +26,29 @@ func code(err error) string {
 	return ""
 }
 
+// TestANameServerThatFailsOnce: the node's name server goes on with what it had, and a retry adds the names.
+func TestANameServerThatFailsOnce(t *testing.T) {
+	m := hosttest.New(t)
+	m.File("/etc/dnsmasq.d/single-node.conf", factory)
+	z, err := dns.Read(m.Machine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	starts := 0
+	m.OnFunc("systemctl restart", func([]string, []byte) (string, error) {
+		if starts++; starts == 1 {
+			return "", errors.New("exit status 1")
+		}
+		return "", nil
+	})
+	if _, err := dns.Add(t.Context(), m.Machine, z, "store1.site.example"); code(err) != "DNS-STRT" || dns.Added(m.Machine) != "" || starts != 2 {
+		t.Errorf("%v, added %q, %d starts", err, dns.Added(m.Machine), starts)
+	}
+	if changed, err := dns.Add(t.Context(), m.Machine, z, "store1.site.example"); !changed || err != nil || dns.Added(m.Machine) != "store1.site.example" || starts != 3 {
+		t.Errorf("again: %v, %v, added %q, %d starts", changed, err, dns.Added(m.Machine), starts)
+	}
+}
+
 func TestAddAndRemove(t *testing.T) {
 	m := hosttest.New(t)
 	if dns.Here(m.Machine) {
@@ -67,8 +90,8 @@ func TestAddAndRemove(t *testing.T) {
 		t.Errorf("left behind: %q", got)
 	}
 	m.On("systemctl restart", "", errors.New("exit status 1"))
-	if _, err := dns.Add(t.Context(), m.Machine, z, "x.example"); code(err) != "DNS-STRT" {
-		t.Errorf("err is %v", err)
+	if _, err := dns.Add(t.Context(), m.Machine, z, "x.example"); code(err) != "DNS-STRT" || m.Exists("/etc/dnsmasq.d/touchdown-site.conf") {
+		t.Errorf("a name server that does not start keeps the file: %v", err)
 	}
 	m.File("/etc/machine-config-daemon/currentconfig", `{"spec":{"config":{"storage":{"files":[{"path":"/etc/dnsmasq.d/touchdown-site.conf"}]}}}}`)
 	if _, err := dns.Add(t.Context(), m.Machine, z, "y.example"); code(err) != "DNS-HELD" {

@@ -49,13 +49,13 @@ func (a atomic) replaceAll(files ...File) error {
 	for _, f := range files {
 		r, err := a.prepare(f)
 		if err != nil {
-			return err
+			return failed("writing", f.Path, err)
 		}
 		ready = append(ready, r)
 	}
 	for i, r := range ready {
 		if err := r.dir.Rename(r.temp, r.name); err != nil {
-			return fmt.Errorf("renaming: %w", err)
+			return failed("renaming to", files[i].Path, err)
 		}
 		r.temp = ""
 		if i == len(files)-1 || filepath.Dir(files[i+1].Path) != filepath.Dir(files[i].Path) {

@@ -84,28 +84,28 @@ func (m *Machine) WriteFile(path string, data []byte, perm fs.FileMode) error {
 		return fmt.Errorf("writing a file: %w", err)
 	}
 	if err := mkdirAll(filepath.Dir(m.Path(path))); err != nil {
-		return fmt.Errorf("writing %s: %w", path, cause(err))
+		return failed("writing", path, err)
 	}
 	if err := m.files.replace(m.Path(path), data, perm); err != nil {
-		return fmt.Errorf("writing %s: %w", path, cause(err))
+		return failed("writing", path, err)
 	}
 	return nil
 }
 
 // WriteFiles replaces several files of one directory, see WriteFilesAtomic, and makes the directories above them.
 func (m *Machine) WriteFiles(files ...File) error {
-	files = slices.Clone(files)
-	for i := range files {
-		if err := absolute(files[i].Path); err != nil {
+	there := slices.Clone(files)
+	for i, f := range files {
+		if err := absolute(f.Path); err != nil {
 			return fmt.Errorf("writing a file: %w", err)
 		}
-		files[i].Path = m.Path(files[i].Path)
-		if err := mkdirAll(filepath.Dir(files[i].Path)); err != nil {
-			return fmt.Errorf("writing %s: %w", filepath.Base(files[i].Path), cause(err))
+		there[i].Path = m.Path(f.Path)
+		if err := mkdirAll(filepath.Dir(there[i].Path)); err != nil {
+			return failed("writing", f.Path, err)
 		}
 	}
-	if err := m.files.replaceAll(files...); err != nil {
-		return fmt.Errorf("writing %d files: %w", len(files), cause(err))
+	if err := m.files.replaceAll(there...); err != nil { // of one directory, so that the first stands for all
+		return failed(fmt.Sprintf("writing %d files like", len(files)), files[0].Path, err)
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (m *Machine) Remove(path string) error {
 		err = syncDir(filepath.Dir(m.Path(path)))
 	}
 	if err != nil {
-		return fmt.Errorf("removing %s: %w", path, cause(err))
+		return failed("removing", path, err)
 	}
 	return nil
 }
@@ -210,6 +210,11 @@ func Placeholder(serial string) bool {
 	const inOrder = "123456789012345678901234567890" // as 01234567890123456789AB
 	digits := strings.TrimRight(s, "abcdef")         // of "1ABCDEF", a serial number that a maker may give, only one
 	return len(s) > 3 && strings.Trim(s, s[:1]) == "" || len(digits) > 5 && strings.HasPrefix(inOrder, digits)
+}
+
+// failed is why something could not be done to a path of the machine, in a form from which a problem names the path.
+func failed(what, path string, err error) error {
+	return &fs.PathError{Op: what, Path: path, Err: cause(err)}
 }
 
 // cause drops the path that os put into err: ours, without the root of a test, is in the text already.

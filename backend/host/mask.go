@@ -3,6 +3,8 @@ package host
 import (
 	"regexp"
 	"strings"
+
+	"touchdown/backend/value"
 )
 
 // Masked stands where a secret was.
@@ -17,7 +19,7 @@ func maskArgv(c Command) []string {
 	shown := make([]string, len(c.Argv))
 	hideNext := false
 	for i, arg := range c.Argv {
-		shown[i] = mask(arg, c.Secrets)
+		shown[i] = value.Mask(arg, c.Secrets, Masked)
 		if i == 0 {
 			continue
 		}
@@ -25,23 +27,14 @@ func maskArgv(c Command) []string {
 			shown[i], hideNext = Masked, false
 			continue
 		}
-		name, value, pair := strings.Cut(shown[i], "=")
+		name, given, pair := strings.Cut(shown[i], "=")
 		switch {
 		case !secretName.MatchString(name):
-		case pair && value != "":
+		case pair && given != "":
 			shown[i] = name + "=" + Masked
 		case !pair:
 			hideNext = strings.HasPrefix(name, "-") || strings.Contains(name, ".")
 		}
 	}
 	return shown
-}
-
-func mask(text string, secrets []string) string {
-	for _, s := range secrets {
-		if s != "" {
-			text = strings.ReplaceAll(text, s, Masked)
-		}
-	}
-	return text
 }

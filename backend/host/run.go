@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"touchdown/backend/value"
 )
 
 // Command is one command, for what Run's list of words cannot say.
@@ -72,7 +74,7 @@ func (m *Machine) RunCommand(ctx context.Context, c Command) (string, error) {
 		return string(stdout), nil
 	}
 	m.log.Warn("this command failed:", append(attrs, "err", err.Error())...)
-	return string(stdout), &RunError{Argv: shown, Output: lastLines(mask(string(both), c.Secrets), 20), Err: err}
+	return string(stdout), &RunError{Argv: shown, Output: lastLines(value.Mask(string(both), c.Secrets, Masked), 20), Err: err}
 }
 
 // start runs a real process.

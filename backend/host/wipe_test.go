@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -14,7 +15,7 @@ import (
 func TestWipe(t *testing.T) {
 	in := filepath.Join(t.TempDir(), "key")
 	for _, size := range []int{0, 5, 1 << 20, 3<<20 + 5} {
-		if err := errors.Join(os.WriteFile(in, bytes.Repeat([]byte{7}, size), 0o600), os.Link(in, in+"2"), host.Wipe(in)); err != nil {
+		if err := errors.Join(os.WriteFile(in, bytes.Repeat([]byte{7}, size), 0o600), os.Link(in, in+"2"), host.Wipe(t.Context(), in)); err != nil {
 			t.Fatal(err)
 		}
 		left, err := os.ReadFile(in + "2")
@@ -24,7 +25,7 @@ func TestWipe(t *testing.T) {
 		if _, err := os.Lstat(in); err == nil {
 			t.Error("the file is still there")
 		}
-		if err := errors.Join(os.Remove(in+"2"), host.Wipe(in)); err != nil { // which is not there any more
+		if err := errors.Join(os.Remove(in+"2"), host.Wipe(t.Context(), in)); err != nil { // which is not there any more
 			t.Error(err)
 		}
 	}
@@ -35,7 +36,7 @@ func TestWipeOfOthers(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	if err := errors.Join(os.WriteFile(at("mine"), []byte("mine"), 0o600), os.Symlink("mine", at("link")), os.Mkdir(at("folder"), 0o700),
-		os.WriteFile(at("folder/file"), nil, 0o600), host.Wipe(at("link"))); err != nil {
+		os.WriteFile(at("folder/file"), nil, 0o600), host.Wipe(t.Context(), at("link"))); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Lstat(at("link")); err == nil {
@@ -44,7 +45,47 @@ func TestWipeOfOthers(t *testing.T) {
 	if left, err := os.ReadFile(at("mine")); err != nil || string(left) != "mine" {
 		t.Errorf("a link was followed: %q, %v", left, err)
 	}
-	if err := host.Wipe(at("folder")); err == nil {
+	if err := host.Wipe(t.Context(), at("folder")); err == nil {
 		t.Error("a folder with files in it counts as wiped")
+	}
+}
+
+// short is a context that ends when it has been asked so many times.
+type short struct {
+	context.Context
+	left int
+}
+
+func (s *short) Err() error {
+	if s.left--; s.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestAHugeFileIsWipedInParts: an engine that has to stop leaves it in the middle, shorter each time, until it is gone.
+func TestAHugeFileIsWipedInParts(t *testing.T) {
+	in := filepath.Join(t.TempDir(), "backup")
+	const size = 80 << 20
+	if err := errors.Join(os.WriteFile(in, []byte("a secret"), 0o600), os.Truncate(in, size)); err != nil {
+		t.Fatal(err)
+	}
+	before := int64(size)
+	for range 2 {
+		err := host.Wipe(&short{t.Context(), 1}, in)
+		info, gone := os.Stat(in)
+		if !errors.Is(err, context.Canceled) || gone != nil || info.Size() >= before {
+			t.Fatalf("%v: %v, %d bytes are left of %d", err, gone, info.Size(), before)
+		}
+		before = info.Size()
+	}
+	if start, err := os.ReadFile(in); err != nil || !bytes.HasPrefix(start, []byte("a secret")) {
+		t.Errorf("what was not wiped yet begins with %.8q, %v", start, err)
+	}
+	if err := host.Wipe(t.Context(), in); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(in); err == nil {
+		t.Error("the file is still there")
 	}
 }

@@ -60,12 +60,13 @@ func pin(ctx context.Context, m *host.Machine, names []string) error {
 	if now, err := m.ReadFile(pinsFile); err == nil && string(now) == content {
 		return nil
 	}
-	if err := m.WriteFile(pinsFile, []byte(content), 0o644); err != nil {
-		return fmt.Errorf("pinning the images: %w", err)
-	}
 	// CRI-O reads pins again on SIGHUP, which is what a reload sends; it does not stop anything.
-	if _, err := m.Run(ctx, "systemctl", "reload", crioUnit); err != nil {
-		return fmt.Errorf("letting CRI-O read the pinned images: %w", err)
+	err = host.File{Path: pinsFile, Data: []byte(content), Perm: 0o644}.WriteFor(ctx, m, func(ctx context.Context) error {
+		_, err := m.Run(ctx, "systemctl", "reload", crioUnit)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("pinning the images: %w", err)
 	}
 	return nil
 }

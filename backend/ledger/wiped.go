@@ -71,6 +71,12 @@ func ReadWiped(signed []byte) (Wiped, error) {
 }
 
 func openWiped(signed []byte) (s signedWipe, err error) {
+	if _, is := unfinished(signed); is {
+		return s, &problem.Problem{
+			Code: "FAC-WPRT", Summary: message.T("The wipe had not finished when this file was written."),
+			Fix: message.T("Run `touchdown wipe NODE --statement FILE` again on the node, with the same FILE, then give FILE to the ledger."),
+		}
+	}
 	s.parcel, err = envelope.OpenAs(statementType, signed)
 	if err == nil {
 		err = value.OneMeaning(s.parcel.Payload)
@@ -91,6 +97,39 @@ func openWiped(signed []byte) (s signedWipe, err error) {
 		}
 	}
 	return s, err
+}
+
+// early is a statement while its wipe is under way. It is the key of the node's reports that signs, and that goes with the wipe.
+type early struct {
+	Under     string `json:"wipe"`
+	Statement []byte `json:"statement"` // to the byte: its form is part of it
+}
+
+const underWay = "not finished"
+
+// Unfinished is a signed statement as it is kept until its wipe has finished: no ledger takes it for one.
+func Unfinished(signed []byte) ([]byte, error) {
+	kept, err := json.Marshal(early{underWay, signed})
+	if err != nil {
+		return nil, fmt.Errorf("keeping the statement of a wipe: %w", err)
+	}
+	return append(kept, '\n'), nil
+}
+
+// Finished returns the statement of a wipe that has finished from what Unfinished made. A release before kept the statement itself.
+func Finished(kept []byte) []byte {
+	if signed, is := unfinished(kept); is {
+		return signed
+	}
+	return kept
+}
+
+func unfinished(kept []byte) (signed []byte, is bool) {
+	var e early
+	if len(kept) > 2*MaxStatement || value.OneMeaning(kept) != nil || json.Unmarshal(kept, &e) != nil || e.Under != underWay {
+		return nil, false
+	}
+	return e.Statement, true
 }
 
 // EnterWiped adds the line of a wiped machine to a ledger: its last line, with the time of the wipe. It tells whether the line is new: the

@@ -1,6 +1,7 @@
 package media
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -136,7 +137,7 @@ func (k Known) DropBaked() error {
 		if !k.machine.Exists(file) {
 			continue
 		}
-		if err := host.Wipe(k.machine.Path(file)); err != nil {
+		if err := host.Wipe(context.Background(), k.machine.Path(file)); err != nil {
 			return err
 		}
 	}

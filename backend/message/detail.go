@@ -54,7 +54,7 @@ type doing struct {
 func Doing(what Text, err error) error { return doing{what, err} }
 
 // Error is what was being done and why it failed, in English.
-func (d doing) Error() string { return d.what.english + ": " + d.err.Error() }
+func (d doing) Error() string { return d.Message().english }
 
 // Message is the same as a message. A reason that is none is a technical detail in it.
 func (d doing) Message() Text { return F("%s: %s", d.what, Detail(d.err)) }

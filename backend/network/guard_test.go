@@ -85,6 +85,7 @@ var harmful = map[string]string{
 	"two VLANs on each other":            beside(carrying("v1", "  type: vlan\n  vlan: {base-iface: v2, id: 7}\n"), "{name: v2, type: vlan, state: up, vlan: {base-iface: v1, id: 8}}"),
 	"a bond of itself":                   carrying("b1", "  type: bond\n  link-aggregation: {mode: active-backup, port: [b1]}\n"),
 	"a bond of nothing":                  carrying("b1", "  type: bond\n  link-aggregation: {mode: active-backup, port: []}\n"),
+	"VLAN 0":                             carrying("v1", "  type: vlan\n  vlan: {base-iface: enp1s0, id: 0}\n"),
 	"VLAN 4095":                          carrying("v1", "  type: vlan\n  vlan: {base-iface: enp1s0, id: 4095}\n"),
 	"a VLAN called as a port":            carrying("enp2s0", "  type: vlan\n  vlan: {base-iface: enp1s0, id: 7}\n"),
 	"a MAC address of a group":           siteDocument("  mac-address: \"01:00:5e:00:00:01\"\n"),

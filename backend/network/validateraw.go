@@ -89,7 +89,7 @@ func (f *faults) link(path string, i iface) {
 	if made := i.VLAN != nil || i.Bond != nil; made && slices.ContainsFunc(f.facts.Ports, func(p Port) bool { return p.Name == i.Name }) {
 		f.add(path, message.F("has a VLAN or a bond %s, and a port of this machine is called so", i.Name))
 	}
-	if i.VLAN != nil && (i.VLAN.ID < 0 || i.VLAN.ID > 4094) {
+	if i.VLAN != nil && (i.VLAN.ID < 1 || i.VLAN.ID > 4094) {
 		f.add(path, message.F("the number of the VLAN %s is out of range; it can be 1 to 4094", i.Name))
 	}
 	if mac, err := net.ParseMAC(i.MAC); err == nil && (mac[0]&1 == 1 || slices.Max(mac) == 0) {

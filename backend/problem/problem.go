@@ -4,7 +4,9 @@ package problem
 import (
 	"context"
 	"errors"
-	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"syscall"
 
 	"touchdown/backend/message"
@@ -19,13 +21,8 @@ type Problem struct {
 	Correct bool         // a person chose to fix the answers, and nothing is left of what was tried: the engine goes back to them
 }
 
-// Error gives the summary, and the cause when there is one.
-func (p *Problem) Error() string {
-	if p.Err == nil {
-		return fmt.Sprintf("%s: %s", p.Code, p.Summary)
-	}
-	return fmt.Sprintf("%s: %s: %v", p.Code, p.Summary, p.Err)
-}
+// Error gives the code, the summary, and the cause when there is one, as one sentence in English.
+func (p *Problem) Error() string { return p.Message().String() }
 
 // Message is what Error says, as a message: where a problem is the reason of something else.
 func (p *Problem) Message() message.Text {
@@ -45,10 +42,10 @@ func From(err error) *Problem {
 		return p
 	}
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return &Problem{Code: "DSK-FULL", Summary: message.T("The disk is full."), Fix: message.T("Free some space on /var, then retry."), Err: err}
+		return full(err)
 	}
 	if errors.Is(err, syscall.EROFS) {
-		return ReadOnly(message.T("A file system of the node is read-only."), err)
+		return ReadOnly(message.Text{}, err)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &Problem{Code: "ANS-LATE", Summary: message.T("Timed out waiting for a response."), Fix: message.T("Wait a minute and retry: the machine may be busy. If it stays so, make a support bundle and call support."), Err: err}
@@ -61,11 +58,44 @@ func From(err error) *Problem {
 	}
 }
 
-// ReadOnly is the problem of a file system that takes no writes. Linux makes one read-only when its disk fails or its structure is damaged
-// (ext4(5), errors=remount-ro); nothing that was written before is lost by that.
+// ReadOnly is the problem of a file system that takes no writes; the summary is optional. Linux makes one read-only when its disk fails or
+// its structure is damaged (ext4(5), errors=remount-ro), and CoreOS has some that always are, such as /usr; nothing that was written before is
+// lost by that.
 func ReadOnly(summary message.Text, err error) *Problem {
-	return &Problem{
-		Code: "DSK-READ", Summary: summary,
+	p := &Problem{
+		Code: "DSK-READ", Summary: message.T("A file system of the node is read-only."),
 		Fix: message.T("Reboot the node, which checks its file systems, then retry. If it comes back, the disk fails: make a support bundle, and have the disk replaced."), Err: err,
 	}
+	if path := place(err); path != "" {
+		p.Summary = message.F("The file system that holds %s is read-only.", message.Data(path))
+		p.Fix = message.F("Reboot the node, which checks its file systems, then retry. If it comes back, `findmnt --target %s` names the disk: make a support bundle, and have that disk replaced.", message.Data(filepath.Dir(path)))
+	}
+	if summary.String() != "" {
+		p.Summary = summary
+	}
+	return p
+}
+
+// full is the problem of a file system without space.
+func full(err error) *Problem {
+	p := &Problem{Code: "DSK-FULL", Summary: message.T("The disk is full."), Fix: message.T("Free some space on /var, then retry."), Err: err}
+	if path := place(err); path != "" {
+		p.Summary = message.F("The file system that holds %s is full.", message.Data(path))
+		p.Fix = message.F("Free some space there, then retry. `df %s` shows how much it has.", message.Data(filepath.Dir(path)))
+	}
+	return p
+}
+
+// place is the file that an error of the file system is about; "" where it does not tell, or only a part of the path.
+func place(err error) string {
+	path := ""
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		path = e.Path
+	} else if e, ok := errors.AsType[*os.LinkError](err); ok {
+		path = e.New
+	}
+	if !filepath.IsAbs(path) {
+		return ""
+	}
+	return path
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -24,9 +25,16 @@ func (t *Twice) Error() string { return fmt.Sprintf("the JSON has the key %.40q 
 // OneMeaning refuses JSON that two readers can understand in two ways: with a key that an object has twice, in whatever letters,
 // because Go's reader takes keys of any case. It also bounds the depth.
 func OneMeaning(data []byte) error {
+	return OneMeaningIn(data, func([]string) bool { return true })
+}
+
+// OneMeaningIn is OneMeaning for a part of the JSON: of a value that ours does not report it reads nothing, because it belongs to another
+// program. It is called with the keys that lead to an object, none for the outermost, in small letters.
+func OneMeaningIn(data []byte, ours func(keys []string) bool) error {
 	decoder := json.NewDecoder(bytes.NewReader(data))
 	decoder.UseNumber()
-	if err := oneValue(decoder, data, 0); err != nil {
+	w := walk{decoder, data, ours}
+	if err := w.value(nil, 0); err != nil {
 		return err
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
@@ -35,8 +43,22 @@ func OneMeaning(data []byte) error {
 	return nil
 }
 
-func oneValue(decoder *json.Decoder, data []byte, depth int) error {
-	token, err := decoder.Token()
+// walk is one reading of JSON for keys that an object has twice.
+type walk struct {
+	decoder *json.Decoder
+	data    []byte
+	ours    func(keys []string) bool
+}
+
+func (w walk) value(keys []string, depth int) error {
+	if !w.ours(keys) {
+		var others json.RawMessage
+		if err := w.decoder.Decode(&others); err != nil {
+			return fmt.Errorf("reading JSON: %w", err)
+		}
+		return nil
+	}
+	token, err := w.decoder.Token()
 	if err != nil {
 		return fmt.Errorf("reading JSON: %w", err)
 	}
@@ -48,25 +70,36 @@ func oneValue(decoder *json.Decoder, data []byte, depth int) error {
 		return fmt.Errorf("the JSON is nested deeper than %d levels", maxDepth)
 	}
 	seen := map[string]bool{}
-	for decoder.More() {
+	for w.decoder.More() {
+		below := keys
 		if open == '{' {
-			before := int(decoder.InputOffset())
-			key, err := decoder.Token()
+			name, err := w.key(seen)
 			if err != nil {
-				return fmt.Errorf("reading JSON: %w", err)
+				return err
 			}
-			name := strings.ToLower(strings.ToUpper(fmt.Sprint(key))) // the long s and the Kelvin sign are letters, too
-			if seen[name] {
-				return &Twice{Key: fmt.Sprint(key), At: before + bytes.IndexByte(data[before:], '"')}
-			}
-			seen[name] = true
+			below = append(slices.Clip(keys), name)
 		}
-		if err := oneValue(decoder, data, depth+1); err != nil {
+		if err := w.value(below, depth+1); err != nil {
 			return err
 		}
 	}
-	if _, err := decoder.Token(); err != nil { // the closing bracket
+	if _, err := w.decoder.Token(); err != nil { // the closing bracket
 		return fmt.Errorf("reading JSON: %w", err)
 	}
 	return nil
+}
+
+// key reads a key that is not among those that were seen, in small letters.
+func (w walk) key(seen map[string]bool) (string, error) {
+	before := int(w.decoder.InputOffset())
+	key, err := w.decoder.Token()
+	if err != nil {
+		return "", fmt.Errorf("reading JSON: %w", err)
+	}
+	name := strings.ToLower(strings.ToUpper(fmt.Sprint(key))) // the long s and the Kelvin sign are letters, too
+	if seen[name] {
+		return "", &Twice{Key: fmt.Sprint(key), At: before + bytes.IndexByte(w.data[before:], '"')}
+	}
+	seen[name] = true
+	return name, nil
 }

@@ -20,7 +20,8 @@ func eventsCommand(c *common) *cobra.Command {
 		Use: "events", Short: "Print what happened, and with --follow what happens", Args: cobra.NoArgs,
 		Long: `Events prints the events that the engine keeps: those of the job, and the newest of what only consoles need. With --follow it goes on
 until it is interrupted, also when the engine is started again. With -o json each line is an event; ` + "`touchdown events schema`" + ` prints
-its schema. Who was cut off goes on with --from N, the seq of the last event that was read; seq rises over restarts, with gaps.`,
+its schema. Who was cut off goes on with --from N, the seq of the last event that was read; seq rises over restarts, with gaps.
+An event of the kind missed says that those up to its seq are no longer kept: ` + "`touchdown status`" + ` has what they led to.`,
 		Example: "  touchdown events --follow -o json --from 4711",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			asJSON, err := c.json()

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +17,7 @@ import (
 	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/ledger"
 	"touchdown/backend/media"
+	"touchdown/backend/value"
 	"touchdown/steps/session"
 	"touchdown/steps/site"
 	"touchdown/steps/view"
@@ -200,7 +200,7 @@ func (f *factoryFlags) checkLedger() error {
 		return errors.New("--shared-identity goes with --ledger")
 	case l.File != "" && !filepath.IsAbs(l.File):
 		return fmt.Errorf("--ledger %s: give the whole path; the engine reads it later, from another folder", l.File)
-	case l.Shared != strings.TrimSpace(l.Shared), len(l.Shared) > maxReason, strings.ContainsFunc(l.Shared, unicode.IsControl):
+	case l.Shared != strings.TrimSpace(l.Shared), len(l.Shared) > maxReason, !value.OneLine(l.Shared):
 		return fmt.Errorf("--shared-identity: a reason is one line of at most %d bytes", maxReason)
 	}
 	return nil

@@ -82,7 +82,7 @@ func (h hostile) err() error {
 // eventKinds are all kinds, each told once with everything that an event may have, and once with nothing.
 var eventKinds = []event.Kind{
 	event.Started, event.Progressed, event.Checked, event.Cleared, event.Said, event.Asked, event.Answered, event.Skipped, event.Done,
-	event.Failed, event.Undoing, event.Undone, event.Cancelled, event.Rebooting, event.Changed, planted,
+	event.Failed, event.Undoing, event.Undone, event.Cancelled, event.Rebooting, event.Missed, event.Changed, planted,
 }
 
 func (h hostile) Snapshot(context.Context) (*view.Snapshot, error) {

@@ -40,6 +40,8 @@ func renderEvent(e event.Event) string {
 		return line("%-5s %s", strings.ToUpper(string(e.Kind)), name) + renderTrouble(e.Problem)
 	case event.Lost:
 		return line("LOST  %s", e.Text) + renderTrouble(e.Problem)
+	case event.Missed:
+		return line("MISSD %s", e.Text)
 	case event.Changed:
 		return ""
 	}

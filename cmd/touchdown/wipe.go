@@ -41,7 +41,7 @@ It refuses while work is under way. A landing that failed, or whose hand-over wa
 wipes all the same. After a power cut the engine finishes the wipe before it does anything else.
 
 With --statement FILE, outside of this node's disk, the node signs that it is wiped, with the key of its reports, which goes with the
-rest. FILE has its name when all is wiped; after a power cut run the same command again. touchdown ledger wiped takes it.
+rest. Until all is wiped it is FILE.part, which no ledger takes; after a power cut run the same command again. touchdown ledger wiped takes FILE.
 
 ` + notWiped,
 		Example: "  touchdown wipe --dry-run sno-042\n  touchdown wipe sno-042",

@@ -18,8 +18,8 @@ import (
 	"touchdown/backend/problem"
 )
 
-// statement is the file in which a node says that it is wiped. Until that is true it has another name, so that a power cut leaves no
-// statement of what was not done; the same command goes on with it, when the key that signed it may be gone.
+// statement is the file in which a node says that it is wiped. Until that is true it has another name and is not valid, so that a power cut
+// leaves no statement of what was not done; the same command goes on with it, when the key that signed it may be gone.
 type statement struct {
 	file string
 	key  []byte // what signed it in this run; nil where an earlier run signed
@@ -62,7 +62,11 @@ func (w *wiping) state(machine *host.Machine) (*statement, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := host.WriteFileAtomic(s.early(), signed, 0o600); err != nil {
+	kept, err := ledger.Unfinished(signed)
+	if err != nil {
+		return nil, err
+	}
+	if err := host.WriteFileAtomic(s.early(), kept, 0o600); err != nil {
 		return nil, usage(fmt.Errorf("--statement: %w", err))
 	}
 	s.key = text
@@ -71,10 +75,10 @@ func (w *wiping) state(machine *host.Machine) (*statement, error) {
 
 // goesOn takes the statement of a wipe of this machine that was cut off.
 func (s *statement) goesOn(machine *host.Machine) error {
-	signed, err := os.ReadFile(s.early())
+	kept, err := os.ReadFile(s.early())
 	var says ledger.Wiped
 	if err == nil {
-		says, err = ledger.ReadWiped(signed)
+		says, err = ledger.ReadWiped(ledger.Finished(kept))
 	}
 	if err == nil && says.Of(machine) {
 		return nil
@@ -86,13 +90,23 @@ func (s *statement) goesOn(machine *host.Machine) error {
 	}
 }
 
-// isTrue gives the statement its name.
+// isTrue makes it valid, under its name.
 func (s *statement) isTrue() error {
 	if s == nil {
 		return nil
 	}
-	if err := os.Rename(s.early(), s.file); err != nil {
-		return fmt.Errorf("all is wiped, but the statement has the name %s yet: %w", s.early(), err)
+	kept, err := os.ReadFile(s.early())
+	if err == nil {
+		err = host.WriteFileAtomic(s.file, ledger.Finished(kept), 0o600)
+	}
+	if err != nil {
+		return &problem.Problem{
+			Code: "WPE-LATE", Summary: message.F("All is wiped, but the statement of it could not be completed; %s holds what is signed.", s.early()),
+			Fix: message.T("Run the same command again, with the same FILE and its FILE.part where they are."), Err: err,
+		}
+	}
+	if err := os.Remove(s.early()); err != nil {
+		return fmt.Errorf("all is wiped and %s says so, but %s is still there: %w", s.file, s.early(), err)
 	}
 	return host.SyncDir(filepath.Dir(s.file))
 }

@@ -239,6 +239,9 @@ func TestAWipeIsStated(t *testing.T) {
 	if err != nil || state == nil {
 		t.Fatal(err)
 	}
+	if code, out, complaints := ran(t, "ledger", "wiped", book, state.early()); code != exitFailed || !strings.Contains(complaints, "FAC-WPRT") {
+		t.Errorf("a wipe that has not finished is stated: %d: %s%s", code, out, complaints)
+	}
 	r.write(layout.State+"/wipe-under-way", "")
 	if err := engine.WipeAll(t.Context(), r.state(), true); err != nil { // what the engine does behind a power cut
 		t.Fatal(err)

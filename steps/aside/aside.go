@@ -3,6 +3,7 @@
 package aside
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -93,7 +94,7 @@ func Move(state, name string, then func() error) (folder string, err error) {
 		return "", fmt.Errorf("making the folder of records: %w", err)
 	}
 	for _, file := range wiped {
-		if err := host.Wipe(filepath.Join(state, file)); err != nil {
+		if err := host.Wipe(context.Background(), filepath.Join(state, file)); err != nil {
 			return "", err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"touchdown/backend/media"
 	"touchdown/backend/message"
+	"touchdown/backend/value"
 	"touchdown/steps"
 	"touchdown/steps/event"
 	"touchdown/steps/session"
@@ -241,6 +242,9 @@ func (c *core) skip(a session.Action) error {
 	}
 	if c.job.undoing {
 		return fmt.Errorf("%w: an undo cannot leave a step out", session.ErrState)
+	}
+	if len(a.Reason) > maxWaiver || !value.OneLine(a.Reason) {
+		return fmt.Errorf("%w: a reason is one line of at most %d bytes, without control characters", session.ErrInvalid, maxWaiver)
 	}
 	why := message.T("left out by a person.")
 	if a.Reason != "" {

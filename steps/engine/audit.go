@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"maps"
@@ -152,7 +153,7 @@ func (s *stateFolder) compare(name string, known sum) {
 func (s *stateFolder) remove(name string) {
 	delete(s.sums.files, name)
 	if info, err := os.Lstat(s.path(name)); err == nil && info.Mode().IsRegular() && strings.HasPrefix(name, "secrets/") {
-		_ = host.Wipe(s.path(name)) // a disk that does not even let go of it has been told
+		_ = host.Wipe(context.Background(), s.path(name)) // a disk that does not even let go of it has been told
 		return
 	}
 	aside, err := putAside(s.path(name), ".unreadable")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/value"
 	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
@@ -40,8 +41,8 @@ func (c *control) free() bool {
 // take gives control to a console.
 func (c *control) take(console string, force bool) (token string, err error) {
 	console = strings.TrimSpace(console)
-	if console == "" || len(console) > 64 {
-		return "", fmt.Errorf("%w: a console's name has 1 to 64 characters", session.ErrInvalid)
+	if console == "" || len(console) > 64 || !value.OneLine(console) {
+		return "", fmt.Errorf("%w: a console's name has 1 to 64 bytes on one line, without control characters", session.ErrInvalid)
 	}
 	// The same console again is one that came back after a crash or a dropped line.
 	if !force && console != c.holder && !c.free() {

@@ -91,6 +91,7 @@ func (c *core) takeUp(events []event.Event, damage string) {
 	}
 	if c.recorder.seq > 0 {
 		c.recorder.seq += restartGap
+		c.recorder.hub.continues(c.recorder.seq)
 	}
 	c.recorder.journal.read = reading{}
 }

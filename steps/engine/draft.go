@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,7 +65,7 @@ func (s *stateFolder) saveSecrets(secrets map[string]string) error {
 	}
 	for _, path := range gone {
 		name := filepath.Join("secrets", path)
-		if err := errors.Join(s.sums.gone(name), host.Wipe(s.path(name))); err != nil {
+		if err := errors.Join(s.sums.gone(name), host.Wipe(context.Background(), s.path(name))); err != nil {
 			return err
 		}
 	}

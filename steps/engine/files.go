@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -124,7 +125,7 @@ func clearLeftovers(dir string, of ...string) error {
 	var errs []error
 	for _, entry := range entries {
 		if leftover(entry.Name(), of...) && entry.Type().IsRegular() {
-			errs = append(errs, host.Wipe(filepath.Join(dir, entry.Name())))
+			errs = append(errs, host.Wipe(context.Background(), filepath.Join(dir, entry.Name())))
 		}
 	}
 	return errors.Join(errs...)

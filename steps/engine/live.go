@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"math"
 	"reflect"
 	"slices"
 	"sync"
@@ -58,7 +57,7 @@ func (e *lookout) run() {
 func (e *lookout) await(want bool, grace time.Duration) bool {
 	var over <-chan time.Time
 	for {
-		_, changed := e.hub.after(math.MaxUint64)
+		changed := e.hub.more()
 		switch is := e.watcher() != nil; {
 		case is != want:
 			over = nil

@@ -9,6 +9,7 @@ import (
 	"touchdown/backend/media"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
+	"touchdown/backend/value"
 	"touchdown/steps"
 	"touchdown/steps/chosen"
 	"touchdown/steps/session"
@@ -40,11 +41,14 @@ func (d *draft) outside(path string) (steps.Field, bool) {
 }
 
 // setBeside keeps such a value, in memory alone.
-func (d *draft) setBeside(path, value string) error {
-	if len(value) > longestBeside {
+func (d *draft) setBeside(path, text string) error {
+	if len(text) > longestBeside {
 		return fmt.Errorf("%w: %s has more than %d bytes", session.ErrInvalid, path, longestBeside)
 	}
-	d.beside[path] = value
+	if !value.Plain(text) {
+		return fmt.Errorf("%w: %s has a control character", session.ErrInvalid, path)
+	}
+	d.beside[path] = text
 	return nil
 }
 

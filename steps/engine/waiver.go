@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"touchdown/backend/check"
+	"touchdown/backend/value"
 	"touchdown/steps/event"
 	"touchdown/steps/session"
 )
@@ -21,8 +21,8 @@ func waive(c *core, a session.Action) error {
 	if by == "" || reason == "" {
 		return fmt.Errorf("%w: a waiver needs a name and a reason", session.ErrInvalid)
 	}
-	if len(by)+len(reason) > maxWaiver || strings.ContainsFunc(by+reason, unicode.IsControl) {
-		return fmt.Errorf("%w: name and reason of a waiver are one line each, %d bytes together at most", session.ErrInvalid, maxWaiver)
+	if len(by)+len(reason) > maxWaiver || !value.OneLine(by) || !value.OneLine(reason) {
+		return fmt.Errorf("%w: name and reason of a waiver are one line each, without control characters, %d bytes together at most", session.ErrInvalid, maxWaiver)
 	}
 	seen, err := checkOf(c, a)
 	if err != nil {

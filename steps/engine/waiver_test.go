@@ -85,3 +85,25 @@ func TestNoWithdrawAfterAFailure(t *testing.T) {
 		t.Errorf("after a failure: %v", err)
 	}
 }
+
+// TestTextsOfPeopleSteerNothing: what a person types beside the answers (who waives and why, why a step is left out, which console it is) is
+// printed and signed, and cannot have a line read in another order than it is written.
+func TestTextsOfPeopleSteerNothing(t *testing.T) {
+	r := newRig(t, withCertificate())
+	token := take(t, r)
+	until(t, r, "the form", inState(view.Collecting))
+	certify(t, r, token, "nonsense")
+	for _, bad := range []string{"Kim\u202eRegal", "Kim\u2066", "Kim\x1b[2J", "Kim\u009b2J", "Kim\n", "Kim\u2028ok", "Kim\xff"} {
+		if _, err := r.TakeControl(t.Context(), "tty1"+bad+"x", true); !errors.Is(err, session.ErrInvalid) {
+			t.Errorf("a console called %+q: %v", bad, err)
+		}
+		for _, a := range []session.Action{{By: "a" + bad + "b", Reason: "late"}, {By: "Kim", Reason: "a" + bad + "b"}} {
+			a.Verb, a.Step, a.Check = session.Waive, "certificate", "apps-cert"
+			if err := r.Do(t.Context(), token, a); !errors.Is(err, session.ErrInvalid) {
+				t.Errorf("waived by %+q for %+q: %v", a.By, a.Reason, err)
+			}
+		}
+	}
+	good := session.Action{Verb: session.Waive, Step: "certificate", Check: "apps-cert", By: "J\u00fcrgen \u05d0\u05d1", Reason: "\u5730\u5740 comes tomorrow"}
+	must(t, r.Do(t.Context(), token, good))
+}

@@ -35,7 +35,7 @@ func wipeTree(ctx context.Context, dir string) error {
 		if err := errors.Join(err, ctx.Err()); err != nil {
 			return err
 		}
-		return host.Wipe(path)
+		return host.Wipe(ctx, path)
 	})
 	if err != nil {
 		return fmt.Errorf("wiping %s: %w", dir, err)

@@ -36,6 +36,7 @@ const (
 	Cancelled  Kind = "cancelled" // a person stopped the work; the step can be retried
 	Rebooting  Kind = "reboot"    // Text is why; Boot the boot id before it
 	Lost       Kind = "lost"      // records of the state folder were lost; Text says which, Job what is known, Problem what is asked
+	Missed     Kind = "missed"    // events up to Seq are no longer kept for this watcher, who has to ask for the state; never journalled
 	Changed    Kind = "changed"   // something a console shows changed outside the work: fields, control, state; never journalled
 )
 
@@ -100,7 +101,7 @@ type Job struct {
 // Lifecycle reports whether the event must reach the disk before the work goes on.
 func (e Event) Lifecycle() bool {
 	switch e.Kind {
-	case Progressed, Changed:
+	case Progressed, Changed, Missed:
 		return false
 	}
 	return true

@@ -219,3 +219,11 @@ func judgeRouter(v *judge, path string, chain []*x509.Certificate) {
 		}
 	}
 }
+
+// judgeBrowsers warns of a key with which the console does not open in a browser made from Chromium, which offers no signature of the curve P-521
+// (BoringSSL, ssl/extensions.cc, kVerifySignatureAlgorithms). Go's programs, OpenSSL and Firefox take it.
+func judgeBrowsers(v *judge, path string, chain []*x509.Certificate) {
+	if key, ok := chain[0].PublicKey.(*ecdsa.PublicKey); ok && key.Curve == elliptic.P521() {
+		v.warn(path, fault(message.T("have one made with P-256 or P-384"), message.T("has a key of the curve P-521, with which Chrome and Edge do not open the cluster's console")))
+	}
+}

@@ -121,9 +121,17 @@ func watchdog(s string) error {
 	return nil
 }
 
+// Years of a time that can be the present: OpenShift 4.14, the oldest that is supported, is of October 2023, and no authority of a cluster
+// is good for longer than ten years.
+const firstYear, lastYear = 2023, 2099
+
 // UTC reports what is wrong with a point in time.
 func UTC(s string) error {
-	if _, err := time.Parse(time.RFC3339, s); err != nil {
+	t, err := time.Parse(time.RFC3339, s)
+	if err == nil && (t.UTC().Year() < firstYear || t.UTC().Year() > lastYear) {
+		return fault(message.T("write the time of day now, in UTC"), message.F("is in the year %d, which cannot be now", t.UTC().Year()))
+	}
+	if err != nil {
 		return fault(message.T("write it like 2026-06-01T12:00:00Z"), message.F("is %s, which is not a date and time", shown(s)))
 	}
 	return nil

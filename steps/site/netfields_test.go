@@ -61,7 +61,7 @@ func networkFields() []struct {
 			"ntp.example.com", "198.51.100.123", "ntp.example.com,198.51.100.123,2001:db8::123", "ntp_1.example.com", "http://ntp.example.com",
 			"127.0.0.1", "198.51.100.300", "0.1.2", "a b c d e f g h i",
 		}},
-		{"spec.time.utc", []string{"", "2026-06-01T12:00:00Z", "2026-06-01T12:00:00+02:00", "2026-06-01 12:00", "2026-13-01T12:00:00Z", "now"}},
+		{"spec.time.utc", []string{"", "2026-06-01T12:00:00Z", "2026-06-01T12:00:00+02:00", "2026-06-01 12:00", "2026-13-01T12:00:00Z", "now", "1970-01-01T00:00:00Z", "2106-02-07T06:28:16Z", "9999-12-31T23:59:59Z"}},
 		{"spec.sshKeys", []string{
 			"", publicKey, publicKey + "\n\n" + otherKey + "\n", publicKey + "\r\n" + publicKey, publicKey + ", " + otherKey, shortKey,
 			`from="198.51.100.0/24" ` + publicKey, "# " + publicKey, "ssh-ed25519", "ssh-ed25519 AAAA" + planted, publicKey[:60], planted, pretendKey,

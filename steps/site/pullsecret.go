@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"slices"
@@ -38,8 +37,8 @@ func PullSecret(s string) error {
 // registry than quay.io, as in the name of an image.
 func twice(s string, secret value.PullSecret) *Error {
 	fix := message.T("keep one of them")
-	if at := again(s); at >= 0 {
-		line, column := lineAndColumn(s, at+1)
+	if again, ok := errors.AsType[*value.Twice](value.OneMeaningIn([]byte(s), inPullSecret)); ok {
+		line, column := lineAndColumn(s, again.At+1)
 		return fault(fix, message.F("has the same key twice, the second time in its line %d, column %d", line, column))
 	}
 	seen := map[string]message.Text{}
@@ -53,31 +52,9 @@ func twice(s string, secret value.PullSecret) *Error {
 	return nil
 }
 
-// again is the offset of the first key that repeats an earlier one, whatever the case, among the top-level keys and inside auths; -1 for
-// none. Other keys, headers for instance, belong to other programs.
-func again(s string) int {
-	dec := json.NewDecoder(strings.NewReader(s))
-	_, err := dec.Token() // the opening brace
-	seen := map[string]bool{}
-	for err == nil && dec.More() {
-		before := int(dec.InputOffset())
-		var key json.Token
-		var raw json.RawMessage
-		if key, err = dec.Token(); err != nil {
-			break
-		}
-		name := strings.ToLower(strings.ToUpper(fmt.Sprint(key))) // as value.OneMeaning
-		if seen[name] {
-			return before + strings.IndexByte(s[before:], '"')
-		}
-		seen[name] = true
-		err = dec.Decode(&raw)
-		if twice, ok := errors.AsType[*value.Twice](value.OneMeaning(raw)); ok && name == "auths" {
-			return int(dec.InputOffset()) - len(raw) + twice.At
-		}
-	}
-	return -1
-}
+// inPullSecret tells where two keys of the same name matter: among the top-level keys and inside auths. Others, headers for instance, belong
+// to other programs.
+func inPullSecret(keys []string) bool { return len(keys) == 0 || keys[0] == "auths" }
 
 // noPullSecret is why a text is none.
 func noPullSecret(s string) *Error {

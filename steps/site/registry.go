@@ -10,6 +10,10 @@ import (
 const (
 	// maxURL is more than any proxy's URL needs. Chosen.
 	maxURL = 2048
+	// maxRepository is the longest path of a mirror or its source in bytes. An image's path has 255 at most (distribution/reference,
+	// RepositoryNameTotalLengthMax), and what follows the source is appended, such as openshift-release-dev/ocp-v4.0-art-dev. Where one mirror
+	// gives a longer path the pull fails as a whole, from the others and the source too (containers/image, PullSourcesFromReference).
+	maxRepository = 200
 	// maxMirrors is how many places one source may have. Chosen.
 	maxMirrors = 16
 )
@@ -60,6 +64,8 @@ func imageLocation(s string, judge func(host string) *Error) *Error {
 		return fault(message.T("leave the tag out; it applies to all of them"), message.F("is %s, which has a tag", shown(s)))
 	case hasPort && Port(port) != nil:
 		return fault(message.F("write it like %s", example), message.F("is %s, where %s is not a port", shown(s), shown(port)))
+	case len(path) > maxRepository:
+		return fault(message.T("give a shorter path"), message.F("has a path of %d characters; more than %d leave no room for the names of images", len(path), maxRepository))
 	case deeper && !repository.MatchString(path):
 		return fault(message.F("write it like %s", example), message.F("is %s, where what follows the first / is not a repository", shown(s)))
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"touchdown/backend/message"
+	"touchdown/backend/value"
 
 	"gopkg.in/yaml.v3"
 )
@@ -55,10 +56,7 @@ func badRune(r rune, size int, rest []byte) *Error {
 		return fault(message.T("save it as UTF-8"), message.F("has a byte that is not UTF-8 text (0x%02x)", rest[0]))
 	case r == 0:
 		return fault(message.T("save it as plain UTF-8 text"), message.T("has a NUL byte, so it is binary or UTF-16"))
-	case r == '\t' || r == '\n' || r == '\r' || r == 0x85:
-		return nil
-	case r < 0x20 || r >= 0x7f && r < 0xa0 || r == 0xfeff || r == 0xfffe || r == 0xffff,
-		r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069: // what is read is in another order than what is there (Unicode, UAX #9)
+	case value.Steers(r):
 		return fault(message.T("remove it"), message.F("has a control character (U+%04X)", r))
 	}
 	return nil

@@ -34,6 +34,7 @@ func (c *Config) Validate(now time.Time) (errs, warnings Errors) {
 	}
 	if chain, bad := parseCerts(c.Spec.IngressCert.Cert); bad == nil {
 		judgeRouter(v, "spec.ingressCert.cert", chain)
+		judgeBrowsers(v, "spec.ingressCert.cert", chain)
 	}
 	v.ingressCA()
 	v.credentials()

@@ -1,6 +1,8 @@
 package site
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -218,6 +220,23 @@ func TestTheRouterStarts(t *testing.T) {
 	v, sha1.RawIssuer = &judge{config: New()}, sha1.RawSubject
 	if judgeRouter(v, "p", []*x509.Certificate{leaf.cert, sha1}); len(v.errs) > 0 {
 		t.Errorf("a root is judged by its own signature: %s", v.errs)
+	}
+}
+
+// TestBrowsersOpenTheConsole: a key that Chrome does not know is warned of where people open pages with it, and nowhere else.
+func TestBrowsersOpenTheConsole(t *testing.T) {
+	large, err := ecdsa.GenerateKey(elliptic.P521(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := issue(t, "root", nil, ecKey(t), ca)
+	leaf := issue(t, "leaf", root, large, server("*.apps.a.b", "api.a.b"))
+	pair := KeyPair{Cert: leaf.pem, Key: Secret(pkcs8(t, large))}
+	c := valid()
+	c.Spec.IngressCert.KeyPair, c.Spec.APICert = pair, pair
+	errs, warnings := c.Validate(today())
+	if want := "spec.ingressCert.cert: has a key of the curve P-521, with which Chrome and Edge do not open the cluster's console; have one made with P-256 or P-384"; len(errs) > 0 || warnings.Error() != want {
+		t.Errorf("got %s; %s", errs, warnings)
 	}
 }
 

@@ -4,6 +4,8 @@ package auth
 import (
 	"encoding/base64"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 
 	"touchdown/backend/host"
@@ -60,21 +62,23 @@ func Read(m *host.Machine) (Logins, error) {
 	return l, nil
 }
 
-// parse never tells why it failed: an error of the decoder would quote what it met.
+// parse never tells why it failed: an error of the decoder would quote what it met. Of two keys for one registry that which is written as the
+// registry is called counts, as in containers/image (pkg/docker/config/config.go, findCredentialsInFile), else the first by the alphabet.
 func parse(b []byte) (Logins, bool) {
 	file, ok := value.ReadPullSecret(b)
 	l := Logins{by: map[string]Login{}}
-	for key, raw := range file.Auths {
+	for _, key := range slices.Sorted(maps.Keys(file.Auths)) {
 		var a value.Entry
-		if json.Unmarshal(raw, &a) != nil {
+		if json.Unmarshal(file.Auths[key], &a) != nil {
 			return Logins{}, false
 		}
 		login := Login{a.Username, a.Password}
 		if user, password, err := value.DecodeAuth(a.Auth); err == nil {
 			login = Login{user, password}
 		}
-		if login.User != "" {
-			l.by[value.Registry(key)] = login
+		name := value.Registry(key)
+		if _, there := l.by[name]; login.User != "" && (!there || name == key) {
+			l.by[name] = login
 		}
 	}
 	return l, ok
@@ -96,12 +100,14 @@ func (l Logins) For(name string) (Login, bool) {
 
 // Mask takes all credentials out of a text that someone else wrote.
 func (l Logins) Mask(text string) string {
+	var secrets []string
 	for _, login := range l.by {
-		for _, secret := range []string{login.Password, base64.StdEncoding.EncodeToString([]byte(login.User + ":" + login.Password))} {
+		// Base64 without its padding is found where the text has the padding too.
+		for _, secret := range []string{login.Password, base64.RawStdEncoding.EncodeToString([]byte(login.User + ":" + login.Password))} {
 			if len(secret) >= 4 { // a shorter one would cut words in pieces and is not a secret
-				text = strings.ReplaceAll(text, secret, host.Masked)
+				secrets = append(secrets, secret)
 			}
 		}
 	}
-	return text
+	return value.Mask(text, secrets, host.Masked)
 }

@@ -64,3 +64,33 @@ func TestAFileThatCannotBeRead(t *testing.T) {
 		t.Errorf("%d credentials, %v", len(l.by), err)
 	}
 }
+
+// TestTwoKeysForOneRegistry: of several spellings of a registry the plain one counts, else the first by the alphabet, however often it is
+// read: which one a pull uses must not change from run to run.
+func TestTwoKeysForOneRegistry(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"https://index.docker.io/v1/":{"auth":"` + b64("a:by-https") + `"},"docker.io":{"auth":"` + b64("a:plain") + `"},"registry-1.docker.io":{"auth":"` + b64("a:by-host") + `"}}`: "plain",
+		`{"https://r.example/v2/":{"auth":"` + b64("a:second") + `"},"http://r.example":{"auth":"` + b64("a:first") + `"}}`:                                                             "first",
+		`{"https://r.example":{"auth":"` + b64("a:only") + `"},"r.example":{}}`:                                                                                                         "only",
+	} {
+		for range 100 {
+			l, _ := parse([]byte(`{"auths":` + text + `}`))
+			for name := range l.by {
+				if login, _ := l.For(name + "/x"); login.Password != want {
+					t.Fatalf("%s: the credentials are %q", text, login.Password)
+				}
+			}
+		}
+	}
+}
+
+// TestNoRestOfACredentialIsLeft: a password that another one begins with is taken out after it, and base64 without padding, too.
+func TestNoRestOfACredentialIsLeft(t *testing.T) {
+	for range 100 {
+		l, _ := parse([]byte(`{"auths":{"a.example":{"auth":"` + b64("a:hunter2") + `"},"b.example":{"auth":"` + b64("b:hunter2-and-more") + `"}}}`))
+		said := "sent hunter2-and-more and " + base64.RawStdEncoding.EncodeToString([]byte("b:hunter2-and-more"))
+		if got := l.Mask(said); got != "sent <secret> and <secret>" {
+			t.Fatal(got)
+		}
+	}
+}
