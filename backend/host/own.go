@@ -49,6 +49,9 @@ func NewOwn(addresses []string) (Own, error) {
 // Four tells whether one of them is of IPv4. A node without has a cluster of IPv6 alone.
 func (o Own) Four() bool { return slices.ContainsFunc(o, netip.Addr.Is4) }
 
+// Six tells whether one of them is of IPv6. A node without has a cluster of IPv4 alone.
+func (o Own) Six() bool { return slices.ContainsFunc(o, netip.Addr.Is6) }
+
 // String lists the addresses.
 func (o Own) String() string { return strings.Join(o.Texts(), ", ") }
 

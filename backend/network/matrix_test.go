@@ -22,6 +22,9 @@ func settingsAt(s matrix.Site) Settings {
 	if s.Static() {
 		out.DNS = s.Servers()
 	}
+	if out.IPv4.Method == Disabled { // only a cluster that answers in IPv6 can be there
+		out.Own = host.Own{host.DefaultOwn[0], netip.MustParseAddr("2001:db8:127::10")}
+	}
 	return out
 }
 

@@ -4,9 +4,12 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+
+	"touchdown/backend/host"
 )
 
 func TestValidate(t *testing.T) {
+	v6 := netip.MustParseAddr("2001:db8:127::10")
 	base := func(change func(*Settings)) Settings {
 		s := static()
 		change(&s)
@@ -34,7 +37,10 @@ func TestValidate(t *testing.T) {
 		{"dual stack", dual(func(*Settings) {}), ""},
 		{"gateway of IPv6 is link-local", dual(func(s *Settings) { s.IPv6.Gateway = "fe80::1" }), ""},
 		{"DHCP", Settings{IPv4: Family{Method: DHCP}}, ""},
-		{"IPv6 alone", Settings{IPv4: Family{Method: Disabled}, IPv6: Family{Method: Autoconf}}, ""},
+		{"IPv6 alone for a cluster of IPv4", Settings{IPv4: Family{Method: Disabled}, IPv6: Family{Method: Autoconf}}, "network.ipv4.method"},
+		{"IPv6 alone", Settings{IPv4: Family{Method: Disabled}, IPv6: Family{Method: Autoconf}, Own: host.Own{v6}}, ""},
+		{"IPv6 alone for a cluster of both", Settings{IPv4: Family{Method: Disabled}, IPv6: Family{Method: Autoconf}, Own: host.Own{host.DefaultOwn[0], v6}}, ""},
+		{"IPv4 alone for a cluster of IPv6", Settings{IPv4: Family{Method: DHCP}, IPv6: Family{Method: Disabled}, Own: host.Own{v6}}, "network.ipv6.method"},
 		{"bond", base(func(s *Settings) { s.Bond = Bond{"802.3ad", []string{"enp1s0", "enp2s0"}}; s.VLAN = 4094 }), ""},
 		{"no such port", base(func(s *Settings) { s.Interface = "eno1" }), "network.interface"},
 		{"br-ex as port", base(func(s *Settings) { s.Interface = "br-ex" }), "network.interface"},
