@@ -29,10 +29,10 @@ var kinds = []func(*rand.Rand) wrong{
 	nameServerOfNobody, nameServerFar, nameServerDeaf, nameServerLies,
 	addressTaken, addressOfTheGateway, addressOfNobody,
 	vlanOfNobody, portUnplugged, portMissing, portOther,
-	tooLarge, sixOnly, documentWrong, documentOther, gatewayDead,
+	tooLarge, bothFamilies, documentWrong, documentOther, gatewayDead,
 }
 
-var slowKinds = []func(*rand.Rand) wrong{noLease, noRouter, leaseOnDeadPort}
+var slowKinds = []func(*rand.Rand) wrong{noLease, ipv6Alone, leaseOnDeadPort}
 
 // draw makes n wrong settings, each kind about as often as the others.
 func draw(r *rand.Rand, n int) []wrong {
@@ -172,10 +172,10 @@ func tooLarge(r *rand.Rand) wrong {
 	return w
 }
 
-func sixOnly(r *rand.Rand) wrong {
-	return plain("IPv6 only: gateway nobody", fmt.Sprintf("network: {interface: enp1s0, ipv4: {method: disabled}, "+
+func bothFamilies(r *rand.Rand) wrong {
+	return plain("IPv4 and IPv6: gateways nobody", fmt.Sprintf("network: {interface: enp1s0, ipv4: {method: static, address: %s, prefixLength: 24, gateway: %s}, "+
 		"ipv6: {method: static, address: \"2001:db8:51::%x\", prefixLength: 64, gateway: \"2001:db8:51::%x\"}, dnsServers: [\"2001:db8:51::53\"]}",
-		0x1000+r.IntN(0x1000), 0x3000+r.IntN(0x1000)))
+		free(r), free(r), 0x1000+r.IntN(0x1000), 0x3000+r.IntN(0x1000)))
 }
 
 // document is settings by hand, which the probes judge as they do those of the form.
@@ -220,8 +220,8 @@ func noLease(*rand.Rand) wrong {
 	return w
 }
 
-func noRouter(*rand.Rand) wrong {
-	return plain("IPv6 only: no router", "network: {interface: enp1s0, ipv4: {method: disabled}, ipv6: {method: autoconf}}")
+func ipv6Alone(*rand.Rand) wrong {
+	return plain("IPv6 only: the cluster has IPv4 alone", "network: {interface: enp1s0, ipv4: {method: disabled}, ipv6: {method: autoconf}}")
 }
 
 func leaseOnDeadPort(*rand.Rand) wrong {
