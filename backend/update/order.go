@@ -3,14 +3,17 @@ package update
 import (
 	"bytes"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
 	"touchdown/backend/envelope"
+	"touchdown/backend/layout"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
@@ -87,8 +90,9 @@ func (o *Order) Sign(key envelope.SigningKey) ([]byte, error) {
 	return text, nil
 }
 
-// Order reads the content of OrderFile (UPD-SHPE; UPD-FRGD where no key for releases has signed it).
-func (k Keys) Order(text []byte) (*Order, error) {
+// Order reads the content of OrderFile beside a release that a key has signed, by its id (UPD-SHPE; UPD-FRGD where not that key has signed
+// the order, too). The command that installs the release judges that key again, so that an order of a key that was revoked meanwhile ends.
+func (k Keys) Order(text []byte, signer string) (*Order, error) {
 	malformed := func(err error) error {
 		return &problem.Problem{
 			Code: "UPD-SHPE", Summary: message.F("The update order on the stick (%s) is not an order of this release of Touchdown.", OrderFile),
@@ -99,9 +103,9 @@ func (k Keys) Order(text []byte) (*Order, error) {
 	if err != nil {
 		return nil, malformed(err)
 	}
-	if !k.signed(p) {
+	if !k.signed(p, signer) {
 		return nil, &problem.Problem{
-			Code: "UPD-FRGD", Summary: message.T("No key that this node trusts for releases has signed the update order on the stick, or it was changed afterwards."),
+			Code: "UPD-FRGD", Summary: message.T("The key that signed the release on the stick has not signed the update order beside it, or the order was changed afterwards."),
 			Fix: message.T("Do not use the stick. Have one made with the key for releases; if someone handed it to you like this, tell your security contact."),
 		}
 	}
@@ -119,16 +123,34 @@ func (k Keys) Order(text []byte) (*Order, error) {
 	return o, nil
 }
 
-// signed tells whether a trusted key for releases has signed an order.
-func (k Keys) signed(p *envelope.Parcel) bool {
+// signed tells whether a trusted key for releases, the one with this id, has signed an order.
+func (k Keys) signed(p *envelope.Parcel, signer string) bool {
 	return k.Releases != nil && slices.ContainsFunc(p.Signatures, func(s envelope.Signature) bool {
 		key, known := k.Releases.Key(s.KeyID)
-		return known && key.Signed(orderType, p.Payload, s.Bytes)
+		return known && s.KeyID == signer && key.Signed(orderType, p.Payload, s.Bytes)
 	})
 }
 
+// Left refuses the program that the node had last (UPD-LEFT): a person went back from it.
+func (o *Order) Left(n Node) error {
+	program, err := n.ReadFile(layout.PreviousProgram)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the program before: %w", err)
+	}
+	if sum := sha256.Sum256(program); !strings.EqualFold(o.Program, hex.EncodeToString(sum[:])) {
+		return nil
+	}
+	return &problem.Problem{
+		Code: "UPD-LEFT", Summary: message.F("The update order on the stick is for %s, from which a person took this node back.", o.Version),
+		Fix: message.T("Install the release at a console if the node is to have it again."),
+	}
+}
+
 // For judges an order on a machine with a serial number, whose program has a version, for the release beside it, whose program told what it
-// says (UPD-HASH, UPD-VERS, UPD-SERL, UPD-NEWR).
+// says (UPD-HASH, UPD-VERS, UPD-SERL, UPD-UNKN, UPD-NEWR).
 func (o *Order) For(serial string, r *Release, says, has string) error {
 	refused := func(code string, summary, fix message.Text) error {
 		return &problem.Problem{Code: code, Summary: summary, Fix: fix}
@@ -137,7 +159,7 @@ func (o *Order) For(serial string, r *Release, says, has string) error {
 	isFor := func(s string) bool { return strings.EqualFold(s, serial) }
 	switch {
 	case !strings.EqualFold(o.Program, r.Sum()):
-		return refused("UPD-HASH", message.T("The update order on the stick is for another program than the one that is beside it."),
+		return refused("UPD-HASH", message.T("The update order on the stick is not for the program beside it."),
 			message.T("Make the stick again with touchdown media write: release and order belong together."))
 	case told != o.Version:
 		return refused("UPD-VERS", message.F("The update order on the stick says %s, and the program that it is for says %s.", o.Version, told),
@@ -145,6 +167,9 @@ func (o *Order) For(serial string, r *Release, says, has string) error {
 	case serial == "" || !slices.ContainsFunc(o.Serials, isFor):
 		return refused("UPD-SERL", message.F("The update order on the stick is not for this machine, whose serial number is %q.", serial),
 			message.T("Have a stick made whose order names this serial number, or install the release at a console."))
+	case parsed(has) == nil:
+		return refused("UPD-UNKN", message.F("The update order on the stick is for %s. Whether that is newer than %s, which this node has, cannot be told.", o.Version, has),
+			message.T("Install the release at a console."))
 	case !newer(o.Version, has):
 		return refused("UPD-NEWR", message.F("The update order on the stick is for %s, which is not newer than %s on this node.", o.Version, has),
 			message.T("Nothing is wrong where the node was updated meanwhile: take the stick out. At a console the release can be installed all the same."))

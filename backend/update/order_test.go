@@ -46,7 +46,7 @@ func TestWhoOrders(t *testing.T) {
 	key, keys, files, _ := ordering(t)
 	other, public := stick.Key(t)
 	whole, id := stick.Order(t, key, files, "v1.9.0", nil, "SN1")
-	if o, err := keys.Order(whole.Data); err != nil || o.ID != id || o.Version != "v1.9.0" {
+	if o, err := keys.Order(whole.Data, key.ID()); err != nil || o.ID != id || o.Version != "v1.9.0" {
 		t.Fatalf("%+v, %v", o, err)
 	}
 	parcel, err := envelope.OpenAs(orderType, whole.Data)
@@ -101,17 +101,20 @@ func TestWhoOrders(t *testing.T) {
 		"a commit":                      {sealed(key, orderType, with("v1.9.0", "63bb2dce")), "UPD-SHPE"},
 		"no check sum":                  {sealed(key, orderType, with(`"program":"`, `"program":"g`)), "UPD-SHPE"},
 	} {
-		if o, err := keys.Order(c.text); o != nil || problem.From(err).Code != c.code {
+		if o, err := keys.Order(c.text, key.ID()); o != nil || problem.From(err).Code != c.code {
 			t.Errorf("%s: %+v, %v", name, o, err)
 		}
 	}
-	if _, err := (update.Keys{}).Order(whole.Data); problem.From(err).Code != "UPD-FRGD" {
+	if _, err := keys.Order(whole.Data, other.ID()); problem.From(err).Code != "UPD-FRGD" {
+		t.Errorf("an order of a key that is trusted, beside a release of another one: %v", err)
+	}
+	if _, err := (update.Keys{}).Order(whole.Data, key.ID()); problem.From(err).Code != "UPD-FRGD" {
 		t.Errorf("a node that trusts no key for releases: %v", err)
 	}
 	if keys.Releases, err = envelope.ParseReleaseTrust(envelope.ForReleases(public), nil); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := keys.Order(whole.Data); problem.From(err).Code != "UPD-FRGD" {
+	if _, err := keys.Order(whole.Data, key.ID()); problem.From(err).Code != "UPD-FRGD" {
 		t.Errorf("a node that trusts another key: %v", err)
 	}
 	var most []string
@@ -144,7 +147,7 @@ func TestWhatIsOrdered(t *testing.T) {
 		"no version":             {nil, "", "hello", "", "UPD-VERS"},
 		"the same version":       {nil, "", "", "v1.9.0", "UPD-NEWR"},
 		"an older one":           {nil, "", "", "v1.9.1", "UPD-NEWR"},
-		"a node without version": {nil, "", "", "63bb2dce", "UPD-NEWR"},
+		"a node without version": {nil, "", "", "63bb2dce", "UPD-UNKN"},
 	} {
 		o := update.NewOrder(r, "v1.9.0", []string{"SN1"})
 		if c.change != nil {
@@ -238,14 +241,14 @@ func FuzzOrder(f *testing.F) {
 	f.Add(order.Data)
 	f.Fuzz(func(t *testing.T, text []byte) {
 		// As it is, and as the payload of an order that is signed.
-		if o, err := keys.Order(text); err == nil && !bytes.Equal(text, order.Data) {
+		if o, err := keys.Order(text, key.ID()); err == nil && !bytes.Equal(text, order.Data) {
 			t.Errorf("%+v", o)
 		}
 		sealed, err := key.Envelope(orderType, text)
 		if err != nil {
 			return
 		}
-		if o, err := keys.Order(sealed); err == nil {
+		if o, err := keys.Order(sealed, key.ID()); err == nil {
 			if again, err := json.Marshal(o); err != nil || !bytes.Equal(again, text) {
 				t.Errorf("%+v, %v", o, err)
 			}

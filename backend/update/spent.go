@@ -65,7 +65,7 @@ func (s Spent) Against(id string) error {
 // Stopped tells that a person stopped an order (UPD-HALT).
 func Stopped() error {
 	return &problem.Problem{
-		Code: "UPD-HALT", Summary: message.T("A key stopped the update order on the stick."),
+		Code: "UPD-HALT", Summary: message.T("A person stopped the update order on the stick."),
 		Fix: message.T("Install the release at a console, or have another order made with touchdown media write."),
 	}
 }

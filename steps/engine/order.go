@@ -40,7 +40,6 @@ func followOrder(e *lander) (coming bool) {
 		e.o.Node.Log.Error("the update that an order asks for did not begin", "order", is.Document, "error", err)
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		c.release.asked = false
 		refuseOrder(c, err)
 	}
 	return true
@@ -49,11 +48,15 @@ func followOrder(e *lander) (coming bool) {
 // carryOut notes that the order is followed, before anything begins: from here on it never is again, whatever happens. Then it has the
 // release installed.
 func carryOut(e *lander, offer *updates.Offer, stick string) error {
-	if err := update.SpentOn(e.o.Node.Host).Begin(offer.Order.ID); err != nil {
-		return err
+	err := update.SpentOn(e.o.Node.Host).Begin(offer.Order.ID)
+	if err == nil {
+		text := message.F("The order %s on the stick %s begins the update of Touchdown from %s to %s.", offer.Order.ID, offer.Volume, offer.Has, offer.Version)
+		err = e.emit(event.Event{Kind: event.Said, By: byOrder, Text: text})
 	}
-	text := message.F("The order %s on the stick %s begins the update of Touchdown from %s to %s.", offer.Order.ID, offer.Volume, offer.Has, offer.Version)
-	if err := e.emit(event.Event{Kind: event.Said, By: byOrder, Text: text}); err != nil {
+	if err != nil {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.core.release.asked = false
 		return err
 	}
 	return beginUpdate(e.closing, e.Engine, offer, stick)
@@ -99,9 +102,9 @@ func tellOrder(c *core, waits message.Text) {
 	switch {
 	case o == nil || o.State != updates.Asks || o.Order == nil:
 	case o.Order.Problem != nil:
-		c.notices[orderNotice] = message.F("The update order on the stick is not followed: %s.", o.Order.Code())
+		c.notices[orderNotice] = message.F("The update order is not followed: %s.", o.Order.Code())
 	case waits != (message.Text{}):
-		c.notices[orderNotice] = message.F("The update order on the stick waits: %s.", waits)
+		c.notices[orderNotice] = message.F("The update order waits: %s.", waits)
 	}
 	now := c.notices[orderNotice]
 	if now == was {

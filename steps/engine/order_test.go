@@ -207,7 +207,7 @@ func TestWhatAnOrderWaitsFor(t *testing.T) {
 	r.attach(token, 1) // else it loses control when the clock is moved
 	image, _ := r.order(t, "program 1.9.0", "SN1")
 	stick.Plug(t, r.host.Root(), "sdb", image)
-	until(t, r, "who has control", tells("The update order on the stick waits: tty1 has control"))
+	until(t, r, "who has control", tells("The update order waits: tty1 has control."))
 	r.idles(t, "someone has control")
 	must(t, r.ReleaseControl(t.Context(), token))
 	until(t, r, "the countdown", tells(coming))
@@ -230,6 +230,24 @@ func TestWhatAnOrderWaitsFor(t *testing.T) {
 	close(waiting)
 	until(t, r, "the end", inState(view.IsDone))
 	until(t, r, "the countdown after the work", tells(coming))
+}
+
+// TestNoToAReleaseIsNoToItsOrder: for good, also where the stick stays in and the engine starts again.
+func TestNoToAReleaseIsNoToItsOrder(t *testing.T) {
+	r := newOrderRig(t)
+	r.open(t)
+	token := take(t, r)
+	id := r.putOrder(t, "sdb", "program 1.9.0", "SN1")
+	must(t, r.Do(t.Context(), token, session.Update.Close(r.offers(t, updates.Asks))))
+	must(t, r.ReleaseControl(t.Context(), token))
+	r.idles(t, "after no")
+	if !strings.Contains(r.host.Content(layout.State+"/update-orders"), id+" stopped") {
+		t.Error("it is not noted")
+	}
+	must(t, r.Close())
+	r.open(t)
+	until(t, r, "why not", tells("The update order is not followed: UPD-HALT."))
+	r.idles(t, "after a restart")
 }
 
 // TestOrdersThatAreNotFollowed: each is told with its reason on the screens and in the events, and a person can install the release that is
@@ -267,6 +285,10 @@ func TestOrdersThatAreNotFollowed(t *testing.T) {
 			r.host.File(layout.State+"/update-orders", "\x00")
 			return with(ours, "v1.9.0", nil, "SN1")(t, r)
 		}, "UPD-REC"},
+		"the program that a person went back from": {func(t *testing.T, r *updateRig) volume.File {
+			r.host.File(layout.PreviousProgram, "program 1.9.0")
+			return with(ours, "v1.9.0", nil, "SN1")(t, r)
+		}, "UPD-LEFT"},
 		"the same version": {func(t *testing.T, r *updateRig) volume.File {
 			r.version = "v1.9.0"
 			return with(ours, "v1.9.0", nil, "SN1")(t, r)
@@ -277,7 +299,7 @@ func TestOrdersThatAreNotFollowed(t *testing.T) {
 			order := c.order(t, r)
 			r.open(t)
 			stick.Plug(t, r.host.Root(), "sdb", stick.Files(t, "TOUCHDOWN", append(stick.Release(t, r.releases, "program 1.9.0"), order)...))
-			s := until(t, r, "why not", tells("The update order on the stick is not followed: "+c.code+"."))
+			s := until(t, r, "why not", tells("The update order is not followed: "+c.code+"."))
 			if o := s.Update; o == nil || o.State != updates.Asks || o.Order.Code() != c.code || o.Order.Problem.Fix.String() == "" {
 				t.Errorf("%+v", o)
 			}

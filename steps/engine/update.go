@@ -10,6 +10,7 @@ import (
 	"touchdown/backend/layout"
 	"touchdown/backend/media"
 	"touchdown/backend/message"
+	"touchdown/backend/update"
 	"touchdown/steps/session"
 	"touchdown/steps/updates"
 	"touchdown/steps/view"
@@ -259,6 +260,9 @@ func closeUpdate(c *core, a session.Action) error {
 	}
 	if r.offer == nil || shown != session.Update.Close(r.offer) {
 		return fmt.Errorf("%w: this is not what is told of a release now; look at it again", session.ErrState)
+	}
+	if o := r.offer.Order; r.offer.State == updates.Asks && o != nil && o.Problem == nil { // who says no to the release says no to its order
+		haltFor(c, o.ID, update.SpentOn(c.o.Node.Host).Stop(o.ID))
 	}
 	at := r.at
 	if r.offer.State == updates.Failed {

@@ -24,11 +24,11 @@ func DecideOrder(f OrderFacts) Decision {
 	case f.Halted:
 		is.Why = message.T("a person stopped it")
 	case f.Lost:
-		is.Why = message.T("records of this node were lost, so that a person has to look at it")
+		is.Why = message.T("records were lost, a person has to look")
 	case f.Busy:
 		is.Why = message.T("work is under way")
 	case f.Control != "":
-		is.Why = message.F("%s has control; it starts when nobody has", f.Control)
+		is.Why = message.F("%s has control", f.Control)
 	case !f.Counted:
 		is.Act = CountDown
 	default:

@@ -9,7 +9,7 @@ import (
 
 // TestDecideOrderInEveryCase: an update begins where nothing at all stands against it and its countdown is over, and each reason is told.
 func TestDecideOrderInEveryCase(t *testing.T) {
-	why := []string{"a person stopped it", "records of this node were lost", "work is under way", "tty1 has control"}
+	why := []string{"a person stopped it", "records were lost", "work is under way", "tty1 has control"}
 	bits(5, func(is func(int) bool) {
 		f := unattended.OrderFacts{ID: "id", Halted: is(0), Lost: is(1), Busy: is(2), Counted: is(4)}
 		if is(3) {

@@ -48,12 +48,15 @@ func (p *place) order(ctx context.Context, r *update.Release, says, has string) 
 		if err != nil {
 			return err
 		}
-		o, err := p.keys.Order(text)
+		o, err := p.keys.Order(text, r.Signer)
 		if err != nil {
 			return err
 		}
 		is.ID = o.ID
 		if err := o.For(p.machine.Serial(), r, says, has); err != nil {
+			return err
+		}
+		if err := o.Left(p.machine); err != nil {
 			return err
 		}
 		return update.SpentOn(p.machine).Against(o.ID)
