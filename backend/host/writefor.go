@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"time"
 )
+
+// readAgain is how long a program may take to go on with the file before; an engine that is to end has 20 s (TimeoutStopSec).
+const readAgain = 15 * time.Second
 
 // WriteFor replaces the file on a machine as WriteFile does, for the program that then has to read it. Where that fails the file is again as it was, and
 // the program is told once more, so that it goes on with what it had; the next run finds the work undone, and does not take the file for proof
@@ -27,7 +31,9 @@ func (f File) WriteFor(ctx context.Context, m *Machine, read func(context.Contex
 		err = m.Remove(f.Path)
 	}
 	if err == nil {
-		_ = read(context.WithoutCancel(ctx)) // the first failure is the one to tell
+		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), readAgain)
+		defer stop()
+		_ = read(ctx) // the first failure is the one to tell
 	}
 	return errors.Join(failed, err)
 }

@@ -47,7 +47,7 @@ func (c *connection) events(cmd *cobra.Command, follow bool, from uint64, asJSON
 	if err != nil {
 		return explainClient(err)
 	}
-	if !follow && snapshot.Seq <= from {
+	if !follow && snapshot.Seq == from { // a higher number is of other records, which is told
 		return nil
 	}
 	return explainClient(followed(cmd.Context(), cmd, engine, "", from, func(events []event.Event) error {
