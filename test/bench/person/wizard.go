@@ -154,15 +154,12 @@ const (
 	Sure    = "\x19" // Ctrl-Y answers a question with Yes
 )
 
-// Take takes control where no other console has it. A console that has not heard yet that it is free asks first. One that was started again
-// may take its control back automatically meanwhile.
+// Take takes control where no other console has it. A console that has not heard yet that it is free asks first.
 func (p *Person) Take() {
 	p.t.Helper()
 	const again = 20 * time.Second // after which the key is pressed once more
 	var pressed time.Time
-	p.Until("control that is free or here", func(s string) bool {
-		return strings.Contains(s, "nobody has control") || strings.Contains(s, "you have control")
-	})
+	p.Shows("nobody has control")
 	wait.Until(p.t, "control for this console", func() bool {
 		screen := p.Screen()
 		if strings.Contains(screen, "nobody has control") && time.Since(pressed) > again {

@@ -185,6 +185,10 @@ func working(screen string) bool {
 // handsOver reads the report and accepts.
 func (w *walk) handsOver() {
 	p := w.p
+	// The header may be on its way just now: without either, nobody can say whether control has to be taken.
+	p.Until("who has control", func(s string) bool {
+		return strings.Contains(s, "you have control") || strings.Contains(s, "nobody has control")
+	})
 	if !strings.Contains(p.Screen(), "you have control") {
 		p.Take()
 	}
