@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/hinshun/vt10x"
+
+	"touchdown/test/race"
 )
 
 // lossy is a Serial-over-LAN that loses bytes, sends packets twice, and brings some late.
@@ -58,7 +60,7 @@ func (l *lossy) flush() {
 func TestLossyLine(t *testing.T) {
 	spoilt, bad := 0, lossy{}
 	seeds := uint64(150)
-	if raceEnabled { // all of it is one goroutine's
+	if race.On { // all of it is one goroutine's
 		seeds = 30
 	}
 	for seed := range seeds {

@@ -8,13 +8,14 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"touchdown/test/race"
 	"touchdown/test/wait"
 )
 
 // TestHugePaste: whatever is pasted wherever, it is taken or refused at once, and the field is whole.
 func TestHugePaste(t *testing.T) {
 	size, most := 1<<20, 2*time.Second
-	if raceEnabled { // the detector makes each access ten times as dear; half is still more than any field takes
+	if race.On { // the detector makes each access ten times as dear; half is still more than any field takes
 		size, most = size/2, 5*most
 	}
 	fill := func(s string) string { return strings.Repeat(s, size/len(s)) }
@@ -25,7 +26,7 @@ func TestHugePaste(t *testing.T) {
 		"tabs": fill("\t"), "arrows": fill("\x1b[D"), "OSC": "\x1b]0;" + fill("x"), "no UTF-8": fill("\xc3\xff"), "wide": fill("\U0001F600"),
 	} {
 		for field, keys := range [][]string{{"c"}, {"c", "tab", "tab"}, {"c", "tab", "tab", "tab"}, nil} {
-			if raceEnabled && name != "letters" && field != len(name)%4 { // without the detector all is pasted into each
+			if race.On && name != "letters" && field != len(name)%4 { // without the detector all is pasted into each
 				continue
 			}
 			b := newBench(t, 80, 24)

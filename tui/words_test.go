@@ -11,6 +11,7 @@ import (
 
 	"touchdown/steps/session"
 	"touchdown/steps/view"
+	"touchdown/test/race"
 )
 
 // keysOf are the messages for bytes that come together.
@@ -63,7 +64,7 @@ func TestTextDoesNothing(t *testing.T) {
 		"landed": finished, "locked": locked, "undone": undone, "work": working, "moving": moving, "undoing": undoing, "sealed": sealed,
 	} {
 		for i, word := range words() {
-			if raceEnabled && i%5 != len(name)%5 { // without the detector each page gets each word
+			if race.On && i%5 != len(name)%5 { // without the detector each page gets each word
 				continue
 			}
 			b := newBench(t, 80, 24, edit)

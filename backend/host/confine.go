@@ -3,9 +3,11 @@ package host
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -26,6 +28,7 @@ type Limits struct {
 // memory and time within limits, and end. It opens nothing, connects to nothing, starts nothing, and cannot reach another
 // process. It needs no privileges, but that they were given up (Confined.Run).
 func Confine(l Limits) error {
+	startThreads()
 	has, err := writable()
 	if err != nil {
 		return fmt.Errorf("confining the process: %w", err)
@@ -44,6 +47,29 @@ func Confine(l Limits) error {
 		return filter(append(slices.Clone(calls), unix.SYS_PWRITE64, unix.SYS_FSYNC))
 	}
 	return filter(calls)
+}
+
+// threads is how many a confined process is given at the beginning. With GOMAXPROCS=1 the runtime needs one for what runs, and one for
+// each goroutine that the kernel keeps waiting: the reading, the writing, the timer; on a busy machine it starts more.
+const threads = 8
+
+// startThreads has the runtime start its threads, which it keeps for later. The C library gives each a stack of 8 MiB (RLIMIT_STACK). It
+// counts as writable memory, though little of it is used: four threads that were started later took all that the process may have.
+func startThreads() {
+	var begun, ended sync.WaitGroup
+	end := make(chan struct{})
+	for range threads {
+		begun.Add(1)
+		ended.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			begun.Done()
+			<-end
+		})
+	}
+	begun.Wait()
+	close(end)
+	ended.Wait()
 }
 
 // writable is how much writable memory the process has, in bytes.

@@ -23,6 +23,7 @@ import (
 	"touchdown/backend/media/volume"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
+	"touchdown/test/race"
 	"touchdown/test/wait"
 )
 
@@ -67,7 +68,7 @@ func modest(status *os.File) error {
 		if len(words) < 2 || words[0] != "VmHWM:" {
 			continue
 		}
-		if had, err := strconv.Atoi(words[1]); err != nil || had > most {
+		if had, err := strconv.Atoi(words[1]); err != nil || had > most*race.Memory {
 			return fmt.Errorf("TOO MUCH MEMORY: %s KiB", words[1])
 		}
 		return nil

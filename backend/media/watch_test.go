@@ -396,6 +396,9 @@ func TestOneDiskCostsSoMuch(t *testing.T) {
 				t.Errorf("%s, not %s", got, test.want)
 			}
 			for _, f := range found {
+				if f.Refused != nil && f.Refused.Code == "MED-HALT" {
+					t.Error(f.Refused.Err)
+				}
 				if f.Refused != nil && f.Refused.Code == "MED-UNRD" && !strings.Contains(f.Refused.Error(), "volumes of the disk "+f.Device) {
 					t.Error(f.Refused)
 				}

@@ -19,6 +19,7 @@ import (
 	"touchdown/steps"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
+	"touchdown/test/race"
 	"touchdown/test/wait"
 )
 
@@ -69,7 +70,7 @@ func TestOneFlippedBitOfTheJournal(t *testing.T) {
 	kept := keep(t, r.dir)
 	before := r.w.calls["light"]
 	step := 151
-	if !testing.Short() && !raceEnabled {
+	if !testing.Short() && !race.On {
 		step = 11
 	}
 	for bit := 0; bit < len(whole)*8; bit += step {

@@ -14,6 +14,7 @@ import (
 	"touchdown/steps"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
+	"touchdown/test/race"
 )
 
 // previous opens a copy of a state folder that the previous release left.
@@ -206,7 +207,7 @@ func TestLandedNodeStaysLocked(t *testing.T) {
 	whole := kept.files["journal.jsonl"]
 	before := r.w.calls["light"]
 	step := 97
-	if testing.Short() || raceEnabled {
+	if testing.Short() || race.On {
 		step = 331
 	}
 	for cut := 0; cut < len(whole)-1; cut += step {

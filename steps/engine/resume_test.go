@@ -22,6 +22,7 @@ import (
 	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
+	"touchdown/test/race"
 )
 
 // reopen starts the next engine, as after a power cut.
@@ -52,7 +53,7 @@ func TestResumeFromEveryByte(t *testing.T) {
 	whole, err := os.ReadFile(path)
 	must(t, err)
 	step := 1
-	if testing.Short() || raceEnabled {
+	if testing.Short() || race.On {
 		step = 23 // a prime, so that the cuts fall on all parts of a record
 	}
 	for cut := 0; cut <= len(whole); cut += step {
