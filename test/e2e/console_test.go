@@ -60,7 +60,8 @@ func names(p *person.Person) {
 // start types the word that starts the work.
 func start(p *person.Person) {
 	p.Shows("To start, type sno-factory or store0051")
-	p.ByHand("\tstore0051\r")
+	p.Word("store0051")
+	p.Types("\r")
 }
 
 // landed waits for the end and looks at the report.
@@ -94,7 +95,7 @@ func TestWrongGateway(t *testing.T) {
 	addresses(p, "198.51.100.99")
 	p.Keep("A gateway that is not there")
 	p.Press("Checks")
-	p.Until("the silent gateway", func(s string) bool {
+	p.Whole("the silent gateway", func(s string) bool {
 		return strings.Contains(s, "FAIL  Gateway") && !strings.Contains(s, "still looking")
 	})
 	p.Keep("Touchdown tried it before anything was changed")

@@ -16,8 +16,19 @@ type Question interface {
 // Until waits until a question is answered. After Bound it fails the test, with the last error and what Explain was told.
 func Until[Q Question](t testing.TB, what string, ask Q) {
 	t.Helper()
+	until(t, Bound, what, ask)
+}
+
+// Soon is Until for what an idle machine does within the given time: it fails after Timeout(idle).
+func Soon[Q Question](t testing.TB, idle time.Duration, what string, ask Q) {
+	t.Helper()
+	until(t, Timeout(idle), what, ask)
+}
+
+func until[Q Question](t testing.TB, most time.Duration, what string, ask Q) {
+	t.Helper()
 	explainMachine(t)
-	ctx, cancel := bounded(context.Background(), t, Bound) // not the test's own: clean-up waits too
+	ctx, cancel := bounded(context.Background(), t, most) // not the test's own: clean-up waits too
 	defer cancel()
 	if err := For(ctx, what, ask); err != nil {
 		t.Fatal(err)

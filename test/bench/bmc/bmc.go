@@ -4,6 +4,7 @@ package bmc
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -121,8 +122,8 @@ func (p *Processor) simulate(device string) {
 			p.t.Logf("ipmi_sim: %s", said.String()) // to be read when it has ended
 		}
 	})
-	wait.Until(p.t, "the service processor's first answer", func() error {
-		out, err := p.ipmi("mc", "info").CombinedOutput()
+	wait.Until(p.t, "the service processor's first answer", func(ctx context.Context) error {
+		out, err := p.ipmi(ctx, "mc", "info").CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("%w: %s", err, out)
 		}
@@ -130,8 +131,8 @@ func (p *Processor) simulate(device string) {
 	})
 }
 
-func (p *Processor) ipmi(args ...string) *exec.Cmd {
-	return exec.Command("ipmitool", append([]string{"-I", "lanplus", "-C", "3", "-H", "127.0.0.1", "-p", fmt.Sprint(p.port), "-U", "admin", "-P", "bench"}, args...)...)
+func (p *Processor) ipmi(ctx context.Context, args ...string) *exec.Cmd {
+	return exec.CommandContext(ctx, "ipmitool", append([]string{"-I", "lanplus", "-C", "3", "-H", "127.0.0.1", "-p", fmt.Sprint(p.port), "-U", "admin", "-P", "bench"}, args...)...)
 }
 
 func freePort(t testing.TB) int {
@@ -154,7 +155,7 @@ type Session struct {
 // Activate opens the line.
 func (p *Processor) Activate() *Session {
 	p.t.Helper()
-	cmd := p.ipmi("sol", "activate")
+	cmd := p.ipmi(context.Background(), "sol", "activate") // until the clean-up
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: 80, Rows: 24})
 	if err != nil {
 		p.t.Fatal(err)
@@ -178,8 +179,8 @@ func (p *Processor) Drop(s *Session) {
 	p.t.Helper()
 	_ = s.cmd.Process.Kill() // one that ended has dropped too
 	<-s.ended
-	wait.Until(p.t, "the line to be free", func() error {
-		out, err := p.ipmi("sol", "deactivate").CombinedOutput()
+	wait.Until(p.t, "the line to be free", func(ctx context.Context) error {
+		out, err := p.ipmi(ctx, "sol", "deactivate").CombinedOutput()
 		if err == nil || bytes.Contains(out, []byte("already de-activated")) {
 			return nil
 		}

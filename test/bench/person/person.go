@@ -2,6 +2,7 @@
 package person
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,11 +17,13 @@ import (
 	"touchdown/test/wait"
 )
 
-// A screen is at rest when nothing came for so long; a key that changes nothing is given up after a while. Nothing tells that
-// a console has drawn all of it, so both are gaps; a test that needs a certain screen waits for that (Until).
+// A screen is at rest when nothing came for so long; a key that changes nothing is given up after a while. Both are gaps, and a busy
+// machine makes gaps anywhere: they only pace the keys. A test that needs a certain screen waits for it (Until), and one that decides by
+// what a page shows, or does not show, waits until the picture is whole (Whole).
 const (
 	quietTime = 80 * time.Millisecond
 	nothing   = 2 * time.Second
+	answer    = 20 * time.Second // within which a console of an idle machine shows, over any line, what a key did
 )
 
 // Person has a terminal of 80 columns and 24 lines in front of them.
@@ -38,6 +41,13 @@ type Person struct {
 	of      string    // the screen after it
 	keys    int       // typed so far
 	kept    []string  // screens worth keeping
+	ended   error     // why nothing comes over the line any more
+}
+
+// look is one look at the screen. Who decides something decides it by one look: the next one may see another picture.
+type look struct {
+	text string
+	x, y int // of the cursor
 }
 
 // Sit puts a person at the end of a line.
@@ -53,7 +63,7 @@ func Sit(t testing.TB, line io.ReadWriter) *Person {
 func (p *Person) Move(line io.ReadWriter) {
 	vt := terminal()
 	p.mu.Lock()
-	p.line, p.vt = line, vt
+	p.line, p.vt, p.ended = line, vt, nil
 	p.mu.Unlock()
 	go func() {
 		buf := make([]byte, 4096)
@@ -61,6 +71,7 @@ func (p *Person) Move(line io.ReadWriter) {
 			n, err := line.Read(buf)
 			p.saw(vt, buf[:n])
 			if err != nil {
+				p.end(vt, err)
 				return
 			}
 		}
@@ -82,6 +93,15 @@ func (p *Person) saw(vt vt10x.Terminal, data []byte) {
 	p.burst += len(data)
 	if p.burst > p.largest {
 		p.largest, p.of = p.burst, text(vt)
+	}
+}
+
+// end notes that a line has ended, unless the person sits at another one now.
+func (p *Person) end(vt vt10x.Terminal, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if vt == p.vt {
+		p.ended = err
 	}
 }
 
@@ -157,10 +177,54 @@ func (p *Person) Leave(file string) {
 	}
 }
 
-// Until waits for a screen.
-func (p *Person) Until(what string, ok func(screen string) bool) {
+// look looks at the screen, and says whether it can still change.
+func (p *Person) look() (look, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	at := p.vt.Cursor()
+	return look{text(p.vt), at.X, at.Y}, p.ended
+}
+
+// seen is the question whether the screen shows something. It leaves the look that did in now; a line that has ended answers it for good.
+func (p *Person) seen(now *look, ok func(look) bool) func() error {
+	return func() error {
+		screen, ended := p.look()
+		switch *now = screen; {
+		case ok(screen):
+			return nil
+		case ended != nil:
+			return wait.Final(fmt.Errorf("the line has ended: %w", ended))
+		}
+		return errNotShown
+	}
+}
+
+var errNotShown = errors.New("the screen does not show it")
+
+// Until waits for a screen, however long the node takes, and returns it.
+func (p *Person) Until(what string, ok func(screen string) bool) (screen string) {
 	p.t.Helper()
-	wait.Until(p.t, what+" on the screen", func() bool { return ok(p.Screen()) })
+	var now look
+	wait.Until(p.t, what+" on the screen", p.seen(&now, func(l look) bool { return ok(l.text) }))
+	return now.text
+}
+
+// Whole is Until for a picture of the wizard that is whole: whatever is not on it, the page does not have.
+func (p *Person) Whole(what string, ok func(screen string) bool) (screen string) {
+	p.t.Helper()
+	var now look
+	wait.Until(p.t, what+" on a whole screen", p.seen(&now, func(l look) bool {
+		_, whole := focus(l)
+		return whole && ok(l.text)
+	}))
+	return now.text
+}
+
+// soon waits for what the console shows because of a key, or because it is there.
+func (p *Person) soon(what string, ok func(look) bool) (now look) {
+	p.t.Helper()
+	wait.Soon(p.t, answer, what+" on the screen", p.seen(&now, ok))
+	return now
 }
 
 // Shows waits for words on the screen.
@@ -176,7 +240,8 @@ func (p *Person) Types(keys string) {
 	p.rest()
 }
 
-// ByHand types key by key and looks at the screen after each. What agrees to something takes no keys that come faster.
+// ByHand types key by key, with a rest after each. A busy console may take two keys at once all the same: for what agrees to something
+// there is Word.
 func (p *Person) ByHand(keys string) {
 	p.t.Helper()
 	for _, key := range split(keys) {
@@ -211,8 +276,18 @@ func (p *Person) send(keys string) {
 		p.mu.Lock()
 		p.burst = 0
 		p.mu.Unlock()
-		if _, err := io.WriteString(line, part); err != nil {
-			p.t.Fatal(err)
+		wrote := make(chan error, 1)
+		go func() {
+			_, err := io.WriteString(line, part)
+			wrote <- err
+		}()
+		select {
+		case err := <-wrote:
+			if err != nil {
+				p.t.Fatal(err)
+			}
+		case <-time.After(wait.Timeout(answer)):
+			p.t.Fatalf("the line takes no keys: %q", part)
 		}
 		time.Sleep(p.Pause) // as slow as the person types
 	}
@@ -233,12 +308,16 @@ func split(s string) []string {
 
 // rest waits until nothing comes any more.
 func (p *Person) rest() {
+	p.t.Helper()
 	for since := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		p.mu.Lock()
 		wrote, quiet := p.burst > 0, time.Since(p.wrote) > quietTime
 		p.mu.Unlock()
 		if wrote && quiet || time.Since(since) > nothing && quiet {
 			return
+		}
+		if time.Since(since) > wait.Timeout(answer) {
+			p.t.Fatal("the screen is never at rest")
 		}
 	}
 }

@@ -1,10 +1,9 @@
 package person
 
 import (
+	"slices"
 	"strings"
 	"time"
-
-	"touchdown/test/wait"
 )
 
 // enterDelay is how long a question ignores what may have been typed ahead.
@@ -29,10 +28,11 @@ type marker struct {
 // labelled is how wide a form's labels are; what stands behind them changes without the marker.
 const labelled = 24
 
-// focus is where the one marker stands. On a screen that is half drawn there may be none, or two; ok is false then.
-func focus(screen string) (at marker, ok bool) {
+// focus is where the one marker stands. ok is false for a screen that is half drawn: there may be no marker, or two, or the cursor is on its
+// way. The wizard ends each picture by putting the cursor where the marker is.
+func focus(screen look) (at marker, ok bool) {
 	found := 0
-	for y, line := range strings.Split(screen, "\n") {
+	for y, line := range strings.Split(screen.text, "\n") {
 		button := strings.Index(line, ">[ ")
 		if !strings.HasPrefix(line, "> ") && button < 0 {
 			continue
@@ -40,7 +40,8 @@ func focus(screen string) (at marker, ok bool) {
 		at = marker{y, max(button, 0), line[:min(labelled, len(line))]}
 		found++
 	}
-	return at, found == 1
+	here := screen.y == at.y && (at.x == 0 || screen.x == at.x+len(">[ "))
+	return at, found == 1 && here
 }
 
 // At presses Tab until the marker stands before label: a field's, or "[ Continue ]".
@@ -53,8 +54,7 @@ func (p *Person) At(label string) {
 func (p *Person) seek(label, key string, most int) {
 	p.t.Helper()
 	for range most {
-		p.waitMarker()
-		if at(p.Screen(), label) {
+		if screen, _ := p.waitMarker(); at(screen.text, label) {
 			return
 		}
 		p.moves(key)
@@ -65,23 +65,23 @@ func (p *Person) seek(label, key string, most int) {
 // moves presses a key that moves the marker, once, and sees it moved: a second one would be answered too, later.
 func (p *Person) moves(key string) {
 	p.t.Helper()
-	before := p.waitMarker()
+	_, before := p.waitMarker()
 	p.send(key)
-	p.Until("the marker elsewhere", func(s string) bool {
+	p.soon("the marker elsewhere", func(s look) bool {
 		now, ok := focus(s)
 		return ok && now != before
 	})
 	p.rest()
 }
 
-// waitMarker waits for a screen with one marker, and returns where it stands.
-func (p *Person) waitMarker() (at marker) {
+// waitMarker waits for a whole screen, and returns it with where its marker stands.
+func (p *Person) waitMarker() (screen look, at marker) {
 	p.t.Helper()
-	p.Until("one marker", func(s string) (ok bool) {
+	screen = p.soon("one marker with the cursor", func(s look) (ok bool) {
 		at, ok = focus(s)
 		return ok
 	})
-	return at
+	return screen, at
 }
 
 // Fill puts a value into a field in place of what is there, goes on to the next, and sees the value on the screen.
@@ -90,7 +90,7 @@ func (p *Person) Fill(label, value string) {
 	p.At(label)
 	p.Replace(value)
 	p.Types("\t")
-	p.Until(label+" as "+value, func(s string) bool { return !at(s, label) && has(s, "  "+label, "["+value+" ") })
+	p.soon(label+" as "+value, func(s look) bool { return !at(s.text, label) && has(s.text, "  "+label, "["+value+" ") })
 }
 
 // has reports whether a line that begins so shows something.
@@ -107,7 +107,25 @@ func has(screen, begin, text string) bool {
 func (p *Person) Replace(value string) {
 	p.t.Helper()
 	p.send("\x15" + value)
-	p.Until(value+" at the marker", func(s string) bool { return has(s, "> ", "["+value+" ") })
+	p.inField(value)
+	p.rest()
+}
+
+// inField waits until the field at the marker shows a value.
+func (p *Person) inField(value string) {
+	p.t.Helper()
+	p.soon(value+" at the marker", func(s look) bool { return has(s.text, "> ", "["+value+" ") })
+}
+
+// Word goes on to the field of a word that agrees to something, and types it. Keys that come at once agree to nothing, and a busy console
+// may take those at once that were typed one by one: each letter is seen before the next.
+func (p *Person) Word(word string) {
+	p.t.Helper()
+	p.moves("\t")
+	for i, letter := range word {
+		p.send(string(letter))
+		p.inField(word[:i+1])
+	}
 	p.rest()
 }
 
@@ -118,7 +136,8 @@ func (p *Person) Pick(label, choice string) {
 	p.Types("\r")
 	p.Shows("Up and Down move, Enter chooses")
 	for range 12 {
-		for line := range strings.SplitSeq(p.Screen(), "\n") {
+		screen, _ := p.waitMarker()
+		for line := range strings.SplitSeq(screen.text, "\n") {
 			if strings.HasPrefix(line, ">") && strings.Contains(line, "  "+choice) {
 				p.Types("\r")
 				p.Until(label+" as "+choice, func(s string) bool { return strings.Contains(s, "< "+choice) })
@@ -141,11 +160,23 @@ func (p *Person) Press(button string) {
 func (p *Person) GoesOn(next string) {
 	p.t.Helper()
 	p.Press("Continue")
-	p.Until(next, func(s string) bool { return strings.Contains(s, next) || strings.Contains(s, "press Continue again") })
-	if !strings.Contains(p.Screen(), next) {
+	if told := p.either(next, "press Continue again"); told != next {
 		p.Press("Continue")
+		p.Shows(next)
 	}
-	p.Shows(next)
+}
+
+// either waits until a whole screen shows one of several words, and returns the first of them that it shows.
+func (p *Person) either(words ...string) (shown string) {
+	p.t.Helper()
+	p.Whole(strings.Join(words, " or "), func(s string) bool {
+		i := slices.IndexFunc(words, func(w string) bool { return strings.Contains(s, w) })
+		if i >= 0 {
+			shown = words[i]
+		}
+		return i >= 0
+	})
+	return shown
 }
 
 // The keys that agree: no text has them.
@@ -154,19 +185,55 @@ const (
 	Sure    = "\x19" // Ctrl-Y answers a question with Yes
 )
 
-// Take takes control where no other console has it. A console that has not heard yet that it is free asks first.
+// What the header says of control.
+const (
+	free = "nobody has control"
+	ours = "you have control"
+)
+
+// Take takes control at a console that was started, or started again: it waits until nobody has control, for what the screen shows may be
+// of the console before. A console that has not heard yet that control is free asks first, so the key is pressed again.
 func (p *Person) Take() {
 	p.t.Helper()
-	const again = 20 * time.Second // after which the key is pressed once more
-	var pressed time.Time
-	p.Shows("nobody has control")
-	wait.Until(p.t, "control for this console", func() bool {
-		screen := p.Screen()
-		if strings.Contains(screen, "nobody has control") && time.Since(pressed) > again {
-			pressed = time.Now()
-			p.send(control)
+	p.Shows(free)
+	p.again(control, "control for this console", func(s string) bool { return strings.Contains(s, ours) }, free)
+}
+
+// HasControl takes control where the console that is on the screen does not have it.
+func (p *Person) HasControl() {
+	p.t.Helper()
+	if p.either(ours, free) == free {
+		p.Take()
+	}
+}
+
+// Redraws has the screen drawn until it shows something: a key that is typed while a line is opened may be lost.
+func (p *Person) Redraws(what string, ok func(screen string) bool) {
+	p.t.Helper()
+	p.again("\x0c", what, ok, "")
+}
+
+// Says answers a prompt that stays when what was typed is lost: login throws away what came before its question.
+func (p *Person) Says(prompt, words, want string) {
+	p.t.Helper()
+	p.Shows(prompt)
+	p.again(words+"\r", want, func(s string) bool { return strings.Contains(s, want) }, prompt+"\n")
+}
+
+// again types keys until the screen shows what they are to bring, and each time only on a screen that shows on.
+func (p *Person) again(keys, what string, ok func(screen string) bool, on string) {
+	p.t.Helper()
+	const pause = 20 * time.Second // after which they are typed once more
+	var typed time.Time
+	p.Until(what, func(s string) bool {
+		if ok(s) {
+			return true
 		}
-		return strings.Contains(screen, "you have control")
+		if strings.Contains(s+"\n", on) && time.Since(typed) > pause {
+			typed = time.Now()
+			p.send(keys)
+		}
+		return false
 	})
 	p.rest()
 }
@@ -178,24 +245,24 @@ func (p *Person) TakeOver() {
 	p.Types(control)
 	p.Shows("Take control?")
 	p.Types(Sure)
-	p.Shows("you have control")
+	p.Shows(ours)
 }
 
 // Waive takes responsibility for what failed on the page of checks.
 func (p *Person) Waive(by, why string) {
 	p.t.Helper()
-	p.Until("the end of the checks", func(s string) bool { return !strings.Contains(s, "still looking") })
-	for strings.Contains(p.Screen(), "  FAIL ") {
-		before := strings.Count(p.Screen(), "  FAIL ")
+	const failed = "  FAIL "
+	looked := func(s string) bool { return !strings.Contains(s, "still looking") }
+	for before := strings.Count(p.Whole("the end of the checks", looked), failed); before > 0; {
 		p.Press("Waive")
 		p.Shows("You take responsibility")
 		p.Fill("Your name", by)
 		p.Fill("Reason", why)
 		p.Press("Waive")
-		p.Until("one failure less", func(s string) bool {
+		before = strings.Count(p.Whole("one failure less", func(s string) bool {
 			// Not the sentence above the keys: the next answer of the engine may take it away before anyone sees it.
-			return !strings.Contains(s, "You take responsibility") && strings.Count(s, "  FAIL ") < before
-		})
+			return !strings.Contains(s, "You take responsibility") && strings.Count(s, failed) < before
+		}), failed)
 	}
 }
 

@@ -115,11 +115,8 @@ func login(l *factoryLine, p *person.Person) {
 	_, err := l.Node.Shell(l.ctx, "echo root:letmein | chpasswd")
 	l.must(err)
 	p.Types("\r")
-	p.Shows("login:")
-	p.Types("root\r")
-	p.Shows("Password:")
-	p.Types("letmein\r")
-	p.Shows("~#")
+	p.Says("login:", "root", "Password:")
+	p.Says("Password:", "letmein", "~#")
 }
 
 // throughTheList goes from the first page to the seal.
@@ -133,14 +130,13 @@ func throughTheList(l *factoryLine, p *person.Person) {
 	p.GoesOn("To start, type ")
 	p.Keep("What the bench line would do")
 	p.At("[ Go back")
-	p.ByHand("\t" + node.HostName + "\r")
+	p.Word(node.HostName)
+	p.Types("\r")
 	p.Shows("Running for")
 	p.Keep("At work")
 	for i, question := range ticks {
 		p.Shows(question)
-		if !strings.Contains(p.Screen(), "you have control") {
-			p.Take() // the consoles were started again with each reboot
-		}
+		p.HasControl() // the consoles were started again with each reboot
 		if i == 0 {
 			p.Keep("What only a person sees")
 		}

@@ -15,7 +15,7 @@ func (w *walk) scribbledOn() {
 	w.p.Shows("new high-speed USB device")
 	w.p.Keep("A message of the kernel")
 	w.p.Types("\x0c")
-	w.p.Until("the page without it", func(s string) bool {
+	w.p.Whole("the page without it", func(s string) bool {
 		return !strings.Contains(s, "USB device") && strings.HasPrefix(s, "Touchdown ") && strings.Contains(line(s, 1), "Hardware check") && strings.Contains(s, "[ Waive ]")
 	})
 }
@@ -28,23 +28,24 @@ func (w *walk) other() string {
 	return "tty1"
 }
 
-// takenOver lets a colleague at the node's other console take control, and takes it back. What was half typed stays.
+// takenOverAtForm: what was half typed stays.
+func (w *walk) takenOverAtForm() {
+	w.t.Helper()
+	w.p.At("Time servers (NTP)")
+	w.p.Replace("198.51")
+	w.takenOver()
+	w.p.Shows("[198.51 ")
+}
+
+// takenOver lets a colleague at the node's other console take control, and takes it back.
 func (w *walk) takenOver() {
 	w.t.Helper()
 	colleague := person.Sit(w.t, w.l.Node.Console(w.other()))
-	half := strings.Contains(w.p.Screen(), "Time servers (NTP)")
-	if half {
-		w.p.At("Time servers (NTP)")
-		w.p.Replace("198.51")
-	}
 	colleague.TakeOver()
 	w.p.Shows(w.other() + " took control. What you typed is kept here.")
 	w.look("A colleague at " + w.other() + " took control")
 	w.p.TakeOver()
 	colleague.Shows(w.console + " took control.")
-	if half {
-		w.p.Shows("[198.51 ")
-	}
 }
 
 // killedAtWork: the console that comes back shows the work. It may have ended meanwhile.
@@ -57,9 +58,8 @@ func (w *walk) killedAtWork() {
 // killedAtForm: what was typed is there.
 func (w *walk) killedAtForm() {
 	w.t.Helper()
-	screen := w.p.Screen()
 	w.killed()
-	w.p.Until("the previous page", func(now string) bool { return line(now, 1) == line(screen, 1) })
+	w.p.Shows("Stage 2 of 7: Network")
 	for _, field := range sheet {
 		w.p.At(field.label)
 		w.p.Shows("[" + field.value + " ")
@@ -93,11 +93,8 @@ func (w *walk) loggedIn() {
 	p.Types("\x03")
 	p.Shows("Leave this console?")
 	p.Types(person.Sure)
-	p.Shows("login:")
-	p.Types("root\r")
-	p.Shows("Password:")
-	p.Types("letmein\r")
-	p.Shows("~#")
+	p.Says("login:", "root", "Password:")
+	p.Says("Password:", "letmein", "~#")
 	p.Types("tty\r")
 	p.Shows("/dev/" + w.console)
 	p.Types("exit\r")
@@ -128,8 +125,7 @@ func (w *walk) dropped() {
 	w.remote = w.bmc.Activate()
 	w.p.Move(w.remote)
 	w.p.Shows("SOL Session operational")
-	w.p.Types("\x0c")
-	w.p.Until("the work", working)
+	w.p.Redraws("the work", working)
 	w.look("The connection dropped and is open again")
 }
 

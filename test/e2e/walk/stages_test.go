@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"touchdown/test/bench/landing"
+	"touchdown/test/wait"
 )
 
 // screenful is the most that a screen may take: 2.3 s of a line of 9600 baud.
@@ -44,7 +45,7 @@ func (w *walk) happens(m moment) {
 
 func (w *walk) shell(script string) string {
 	w.t.Helper()
-	out, err := w.l.Node.Shell(w.t.Context(), script)
+	out, err := w.l.Node.Shell(wait.Within(w.t, 20*time.Second), script) // what writes to a line may wait for it
 	if err != nil {
 		w.t.Fatalf("%v\n%s", err, out)
 	}
@@ -57,7 +58,7 @@ func (w *walk) checksHardware() {
 	p := w.p
 	w.first = time.Now()
 	p.Take()
-	p.Until("the end of the checks", func(s string) bool { return !strings.Contains(s, "still looking") })
+	p.Whole("the end of the checks", func(s string) bool { return !strings.Contains(s, "still looking") })
 	w.look("The hardware check of the armed node")
 	w.scribbledOn()
 	p.Waive("J. Doe", "a build machine")
@@ -108,7 +109,7 @@ func (w *walk) entersNetwork() {
 	p.Types("\r")
 	p.Shows("[" + timeServer + " ")
 	p.Press("Checks")
-	p.Until("the probes' end", func(s string) bool {
+	p.Whole("the probes' end", func(s string) bool {
 		return strings.Contains(s, "PASS  Gateway") && !strings.Contains(s, "still looking")
 	})
 	w.look("Tried out before anything is changed")
@@ -120,7 +121,7 @@ func (w *walk) entersNetwork() {
 // gone waits until something is no longer on the screen.
 func (w *walk) gone(words string) {
 	w.t.Helper()
-	w.p.Until("the screen without "+words, func(s string) bool { return !strings.Contains(s, words) })
+	w.p.Whole("the screen without "+words, func(s string) bool { return !strings.Contains(s, words) })
 }
 
 // entersNames goes back once, and finds everything as it was.
@@ -153,7 +154,7 @@ func (w *walk) reviews() {
 	w.look("The review")
 	w.happens(atReview)
 	w.meanwhile(func() {
-		out, _, err := w.l.Touchdown(w.t.Context(), "answers")
+		out, _, err := w.l.Touchdown(wait.Within(w.t, 20*time.Second), "answers")
 		for _, want := range []string{sheet[0].value, "prefixLength: 24", sheet[2].value, sheet[3].value, timeServer, "store0051", "retail.example.com"} {
 			if err != nil || !strings.Contains(out, want) {
 				w.t.Errorf("%s is not among the answers (%v):\n%s", want, err, out)
@@ -162,7 +163,7 @@ func (w *walk) reviews() {
 		w.engine = w.shell("systemctl show -P MainPID touchdown-engine")
 	})
 	p.At("[ Go back")
-	p.ByHand("\tstore0051")
+	p.Word("store0051")
 	w.look("The word that starts the work")
 	p.Types("\r")
 	w.hands = w.sofar() - w.mishap
@@ -185,13 +186,7 @@ func working(screen string) bool {
 // handsOver reads the report and accepts.
 func (w *walk) handsOver() {
 	p := w.p
-	// The header may be on its way just now: without either, nobody can say whether control has to be taken.
-	p.Until("who has control", func(s string) bool {
-		return strings.Contains(s, "you have control") || strings.Contains(s, "nobody has control")
-	})
-	if !strings.Contains(p.Screen(), "you have control") {
-		p.Take()
-	}
+	p.HasControl()
 	p.Types("r")
 	p.Shows("HAND-OVER REPORT")
 	w.look("The report")
@@ -199,7 +194,7 @@ func (w *walk) handsOver() {
 	p.Shows("This node has landed.")
 	p.Press("Hand over")
 	p.Shows("Accept the hand-over?")
-	p.ByHand("\tstore0051")
+	p.Word("store0051")
 	w.look("What accepting means")
 	p.Types("\r")
 	p.Shows("The hand-over was accepted: this page is read-only until the node is unlocked.")
@@ -209,7 +204,7 @@ func (w *walk) handsOver() {
 
 // end looks at the node: landed, as it was typed, with its report, and the engine that took it there.
 func (w *walk) end() {
-	t, ctx := w.t, w.t.Context()
+	t, ctx := w.t, wait.Within(w.t, time.Minute)
 	s, err := w.l.Status(ctx)
 	if err != nil || !landing.Landed(s) || s.Life != "landed" || s.Cluster != domain {
 		t.Errorf("the node's end: %+v, %v", s, err)

@@ -3,6 +3,7 @@ package walk
 import (
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/person"
 	"touchdown/test/bench/site"
+	"touchdown/test/wait"
 )
 
 const domain = "store0051.retail.example.com"
@@ -64,7 +66,7 @@ func ways() []*way {
 			atForm: {(*walk).killedAtForm},
 		}},
 		{name: "sol", console: "ttyS0", baud: 115200, over: true, mishaps: map[moment][]func(*walk){
-			atForm:   {(*walk).takenOver},
+			atForm:   {(*walk).takenOverAtForm},
 			atNames:  {(*walk).loggedIn},
 			atReview: {(*walk).hungUp},
 			atWork:   {(*walk).killedAtWork, (*walk).dropped, (*walk).otherGone},
@@ -99,6 +101,9 @@ func TestWalk(t *testing.T) {
 	ledger.write(t)
 }
 
+// noteworthy is how much of the consoles' notes explains a failure, in bytes.
+const noteworthy = 12 << 10
+
 // arrive boots a node at its site and puts the technician in front of it.
 func arrive(t *testing.T, way *way) *walk {
 	t.Helper()
@@ -109,18 +114,24 @@ func arrive(t *testing.T, way *way) *walk {
 	network.Domain = domain
 	w := &walk{way: way, t: t}
 	w.l = landing.Start(t, landing.Options{Network: network, Node: node.Options{Baud: map[string]int{way.console: way.baud}}})
+	wait.Explain(t, "what the node's consoles noted: each key, and each page as the console meant it", func() string {
+		noted, err := w.l.Node.ReadFile("/var/lib/touchdown/consoles.txt")
+		if err != nil {
+			return err.Error()
+		}
+		return string(noted[max(0, len(noted)-noteworthy):])
+	})
 	if way.over {
 		w.bmc = bmc.Start(t, w.l.Node.Console(way.console))
 		w.remote = w.bmc.Activate()
 		w.p = person.Sit(t, w.remote)
 		w.p.Shows("SOL Session operational")
-		w.p.Types("\x0c")
 	} else {
 		w.p = person.Sit(t, w.l.Node.Console(way.console))
 	}
 	w.p.Pause = pause(t)
-	w.p.Shows("Stage 1 of 7: Hardware check")
-	if err := w.l.Hasten(t.Context()); err != nil {
+	w.p.Redraws("the first page", func(s string) bool { return strings.Contains(s, "Stage 1 of 7: Hardware check") })
+	if err := w.l.Hasten(wait.Within(t, time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	w.p.Shows("nobody has control")
