@@ -107,6 +107,8 @@ func (a *app) acted(msg actMsg) {
 	case msg.action.Verb == session.Hold: // the page tells whether the countdown stopped; an answer may have been faster
 	case msg.failed != nil:
 		a.flash = a.explain(msg.failed)
+	case !slices.Contains([]string{"", t("checks.again"), t("review.asking")}, a.flash):
+		// What was said since is about a newer key, or tells who took control. That an action went well must not hide it.
 	case msg.action.Verb == session.Inspect:
 		a.flash = t("checks.done")
 	case msg.action.Verb == session.Waive:

@@ -48,9 +48,9 @@ func newTakeover(d *desk) *confirm {
 	})
 }
 
-// takeOver asks for control: at once when nobody has it.
+// takeOver asks for control: at once when no other console has it, as far as is known; an engine that does not answer says so itself.
 func takeOver(d *desk) (screen, tea.Cmd) {
-	if d.snap == nil || d.free() {
+	if d.snap == nil || d.snap.Control.Holder == "" || d.snap.Control.Holder == d.name {
 		d.board.asks = true
 		return nil, d.link.take(false)
 	}

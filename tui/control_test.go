@@ -128,3 +128,28 @@ func TestPlainTakesNothingUnasked(t *testing.T) {
 	p.after(t, "Number:", "1")
 	f.did(t, session.Reply)
 }
+
+// TestALateAnswerHidesNothing: an action that went well does not take away what was said since, such as that a check failed or who took
+// control. That is said once.
+func TestALateAnswerHidesNothing(t *testing.T) {
+	for _, verb := range []session.Verb{session.Waive, session.Withdraw, session.Inspect, session.HandOver, session.Edit} {
+		b := newBench(t, 80, 24)
+		if _, err := b.fake.TakeControl(t.Context(), "tty1", true); err != nil {
+			t.Fatal(err)
+		}
+		b.refresh()
+		b.shows("tty1 took control.")
+		b.took(actMsg{b.app.link.look(), session.Action{Verb: verb}, nil})
+		if !strings.Contains(b.screen(), "tty1 took control.") {
+			t.Errorf("%s hid who took control:\n%s", verb, b.screen())
+		}
+	}
+}
+
+// TestControlOfASilentEngine: where nobody has control there is nobody to take it from, also while the engine does not answer.
+func TestControlOfASilentEngine(t *testing.T) {
+	b := fresh(t)
+	b.app.gone = session.ErrNoEngine
+	b.press("ctrl+g")
+	b.shows("you have control")
+}
