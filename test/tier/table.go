@@ -6,7 +6,7 @@ var table = []Row{
 	{Package: "test/e2e", Run: "TestWrongGateway", Tier: Test, Seconds: 86, Boots: true, Proves: "a landing by hand at the serial line, with a wrong gateway that is put back and a power cut in the middle of the work; the Machine Config Operator's files stay the operator's"},
 	{Package: "test/e2e/line", Run: "TestFactoryList", Tier: Test, Seconds: 238, Boots: true, Proves: "the factory's list at a serial line over three reboots, to the seal, and back to the bench line"},
 	{Package: "test/e2e/line", Run: "TestImageStoreIsSeededAndRehearsed", Tier: Test, Seconds: 79, Boots: true, Proves: "an image store seeded, moved and rehearsed on a real CRI-O"},
-	{Package: "test/e2e/walk", Run: "TestWalk", Tier: All, Seconds: 144, Boots: true, Proves: "a whole walk over IPMI at 9600 baud, with take-over, login, dropped session and killed console"},
+	{Package: "test/e2e/walk", Run: "TestWalk", Tier: Test, Seconds: 144, Boots: true, Proves: "a whole walk over IPMI at 9600 baud, with take-over, login, dropped session and killed console"},
 	{Package: "test/bench/node", Run: "TestBakeAndUnbake", Tier: Test, Seconds: 44, Boots: true, Proves: "an installed node is baked, and unbaked to what it was"},
 	{Package: "backend/factory", Run: "TestManualInstallOnANode", Tier: Test, Seconds: 14, Boots: true, Proves: "install and uninstall on a booted machine; logins come back"},
 	{Package: "backend/network", Run: "TestSettingsOnANode", Tier: Test, Seconds: 112, Boots: true, Proves: "real NetworkManager and libnmstate: settings tried, kept, put back; harmful documents refused"},
