@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
@@ -68,7 +69,7 @@ func (i *installing) onDisk(name string) []byte {
 // alone while the node is not sealed with it, and begins the landing by it in the next boot.
 func (i *installing) lands() {
 	edge := site.New(i.T, site.Options{Network: site.Edge()})
-	f := &trip{T: i.T, ctx: i.ctx, edge: edge, guest: New(i.T, Options{Networks: map[int]*site.Site{Untagged: edge}, Ignition: i.onDisk("/ignition/config.ign")})}
+	f := &trip{T: i.T, ctx: i.ctx, edge: edge, begun: time.Now(), guest: New(i.T, Options{Networks: map[int]*site.Site{Untagged: edge}, Ignition: i.onDisk("/ignition/config.ign")})}
 	f.guest.serial = siteSerial
 	f.must(f.guest.Boot(f.ctx))
 	for _, name := range []string{"baked.dsse.json", "baked.pub", "baked.key"} {
