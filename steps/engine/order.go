@@ -122,8 +122,12 @@ func tellOrder(c *core, waits message.Text) {
 	}
 	c.recorder.changed()
 	// What only a person ends is in the events, too: nobody may look at a screen.
-	if o != nil && o.Order != nil && now != (message.Text{}) && (o.Order.Problem != nil || c.job.state == view.HasFailed) {
+	switch {
+	case o == nil || o.Order == nil || now == (message.Text{}):
+	case o.Order.Problem != nil:
 		c.recorder.warn("", c.recorder.emit(event.Event{Kind: event.Said, Text: now, Problem: o.Order.Problem}))
+	case c.job.state == view.HasFailed:
+		c.recorder.warn("", c.recorder.emit(event.Event{Kind: event.Said, By: byOrder, Text: now}))
 	}
 }
 

@@ -254,7 +254,7 @@ func TestAnOrderWaitsForWorkThatFailed(t *testing.T) {
 		t.Errorf("a page asks that may not: %+v, %v, %v", s.Update, s.Notices, err)
 	}
 	if n := strings.Count(r.events(t), waits); n != 1 {
-		t.Errorf("it is %d times in the events: %s", n, r.events(t))
+		t.Errorf("it is %d times in the events", n)
 	}
 	token = take(t, r)
 	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Undo}))
