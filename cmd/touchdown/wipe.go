@@ -87,7 +87,7 @@ func (w *wiping) run(cmd *cobra.Command, typed string) error {
 		return state.isTrue()
 	})
 	if err != nil {
-		if !engine.WipeBegun(w.engine.state) {
+		if !w.begun() {
 			state.drop(machine)
 		}
 		return err
@@ -99,6 +99,9 @@ func (w *wiping) run(cmd *cobra.Command, typed string) error {
 	return nil
 }
 
+// begun tells whether a wipe of this node is under way.
+func (w *wiping) begun() bool { return engine.WipeBegun(w.engine.state) }
+
 // mayStop refuses to stop an engine that is at work, or that does not answer.
 func (w *wiping) mayStop(cmd *cobra.Command, machine *host.Machine) error {
 	client := w.client()
@@ -108,7 +111,7 @@ func (w *wiping) mayStop(cmd *cobra.Command, machine *host.Machine) error {
 		s, err = client.Snapshot(cmd.Context())
 	}
 	switch {
-	case errors.Is(err, session.ErrNoEngine) && (w.giveUp || engine.WipeBegun(w.engine.state) || !w.installed(machine)): // the records tell whether there was a job
+	case errors.Is(err, session.ErrNoEngine) && (w.giveUp || w.begun() || !w.installed(machine)): // the records tell whether there was a job
 		return nil
 	case errors.Is(err, session.ErrNoEngine):
 		return &problem.Problem{

@@ -16,7 +16,6 @@ import (
 	"touchdown/backend/ledger"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
-	"touchdown/steps/engine"
 )
 
 // statement is the file in which a node says that it is wiped. Until that is true it has another name and is not valid, so that a power cut
@@ -60,7 +59,7 @@ func (w *wiping) state(machine *host.Machine) (*statement, error) {
 	if err != nil {
 		return nil, unsigned(err)
 	}
-	if err := s.mayReplace(machine, key.Public(), engine.WipeBegun(w.engine.state)); err != nil {
+	if err := s.mayReplace(machine, key.Public(), w.begun()); err != nil {
 		return nil, err
 	}
 	says, err := ledger.WipedNow(machine, version, time.Now())
