@@ -101,7 +101,7 @@ func (s *siteClock) Run(ctx context.Context, node *backend.Node, report Report) 
 		return stillWrong(v)
 	}
 	if v.Ask != (message.Text{}) {
-		yes, err := s.ask(ctx, node, report, v)
+		yes, err := s.ask(ctx, node, report, offsets, v)
 		if err != nil || !yes {
 			return err
 		}
@@ -140,7 +140,7 @@ func stillWrong(v clock.Verdict) error {
 	}
 }
 
-func (s *siteClock) ask(ctx context.Context, node *backend.Node, report Report, v clock.Verdict) (bool, error) {
+func (s *siteClock) ask(ctx context.Context, node *backend.Node, report Report, offsets []clock.Offset, v clock.Verdict) (bool, error) {
 	now := node.Now()
 	answer, err := report.Ask(ctx, Question{
 		ID:      "clock-jump",
@@ -154,6 +154,7 @@ func (s *siteClock) ask(ctx context.Context, node *backend.Node, report Report, 
 	}
 	if answer != "set" {
 		report.Say(message.F("The clock stays unchanged, although %s.", v.Ask))
+		report.Check(keptCheck(offsets, v, s.named(node)))
 	}
 	return answer == "set", nil
 }
@@ -234,6 +235,9 @@ func clockCheck(offsets []clock.Offset, v clock.Verdict, named bool) check.Check
 		ch.Evidence = append(ch.Evidence, line)
 	}
 	switch {
+	case v.Reject != (message.Text{}) && v.Typed:
+		ch.Status, ch.Observed = check.Warn, message.F("the time that was typed is not believed: %s", v.Reject)
+		ch.Fix = message.T("Type the time of day now, in UTC.")
 	case v.Reject != (message.Text{}):
 		ch.Status, ch.Observed = check.Warn, message.F("the time servers are not believed: %s", v.Reject)
 		ch.Fix = message.T("Check which time servers the site has; one of them tells a wrong time.")
@@ -261,6 +265,15 @@ func clockCheck(offsets []clock.Offset, v clock.Verdict, named bool) check.Check
 			ch.Status, ch.Fix = check.Warn, message.T("Have the site's administrator look at the time server that is wrong.")
 		}
 	}
+	return ch
+}
+
+// keptCheck is for a clock that was left alone on an answer, also on the one that a node gives itself with nobody there: the question is over,
+// and the report is where a person learns of it.
+func keptCheck(offsets []clock.Offset, v clock.Verdict, named bool) check.Check {
+	ch := clockCheck(offsets, v, named)
+	ch.Status, ch.Observed = check.Warn, message.F("the machine's time was kept; off by %s according to %s", clock.Describe(v.Ahead), v.From)
+	ch.Fix = message.T("Compare the time with your watch. If it is wrong, set the clock at a shell with date --set.")
 	return ch
 }
 

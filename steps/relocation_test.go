@@ -123,7 +123,7 @@ func TestClock(t *testing.T) {
 				t.Errorf("the default is %s", q.Default)
 			}
 		}
-		if got := r.checks["clock"]; got.Status != c.status {
+		if got := r.checks["clock"]; got.Status != c.status || strings.Contains(got.Observed.String(), "was kept") != (c.answer == "keep") || strings.Contains(got.Fix.String(), "asks") {
 			t.Errorf("%s: the check is %+v", c.what, got)
 		}
 	}
@@ -154,6 +154,25 @@ func TestClockOfABadBatteryAndTypedTime(t *testing.T) {
 	}
 	if (m.Moved()-1000*time.Hour).Abs() > time.Minute || r.checks["clock"].Status != check.Pass {
 		t.Errorf("moved by %s: %+v", m.Moved(), r.checks["clock"])
+	}
+	moved, beyond := m.Moved(), newReport()
+	cfg.Spec.Time.UTC = n.Now().Add(72 * time.Hour).UTC().Format(time.RFC3339)
+	if err := (&steps.Clock{Site: cfg}).Run(t.Context(), n, beyond); err != nil || m.Moved() != moved {
+		t.Errorf("a typed time after the cluster's authorities: moved by %s (%v)", m.Moved()-moved, err)
+	}
+	if got := beyond.checks["clock"]; got.Status != check.Warn || !strings.HasPrefix(got.Observed.String(), "the time that was typed is not believed: ") || strings.Contains(got.Fix.String(), "servers") {
+		t.Errorf("a typed time that cannot be right: %+v", got)
+	}
+	if err := m.Remove("/etc/kubernetes/kubelet-ca.crt"); err != nil {
+		t.Fatal(err)
+	}
+	cfg.Spec.Time.UTC = n.Now().Add(72*time.Hour + time.Minute).UTC().Format(time.RFC3339)
+	nobody := &answering{clusterReport: newReport(), answer: "keep"}
+	if err := (&steps.Clock{Site: cfg}).Run(t.Context(), n, nobody); err != nil || m.Moved() != moved || len(nobody.asked) != 1 {
+		t.Errorf("moved by %s, asked %d times (%v)", m.Moved()-moved, len(nobody.asked), err)
+	}
+	if got := nobody.checks["clock"]; got.Status != check.Warn || !strings.Contains(got.Observed.String(), "the machine's time was kept; off by +3 days according to the time that was typed") {
+		t.Errorf("what is left of a typed time that was not taken: %+v", got)
 	}
 	laptop := hosttest.New(t)
 	n = node(laptop, nil)

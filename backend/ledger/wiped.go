@@ -151,6 +151,17 @@ func EnterWiped(path string, signed []byte) (w Wiped, added bool, err error) {
 	return s.Wiped, added, err
 }
 
+// WipedBy tells whether a key has signed a statement.
+func WipedBy(signed []byte, key envelope.PublicKey) bool {
+	s, err := openWiped(signed)
+	return err == nil && s.signedBy(key)
+}
+
+func (s signedWipe) signedBy(key envelope.PublicKey) bool {
+	is := s.parcel.Signatures[0]
+	return is.KeyID == key.ID() && key.Signed(statementType, s.parcel.Payload, is.Bytes)
+}
+
 // judge holds a statement to the last line of its machine.
 func (s signedWipe) judge(last *Entry) error {
 	if last == nil {
@@ -160,7 +171,7 @@ func (s signedWipe) judge(last *Entry) error {
 		}
 	}
 	key, err := envelope.ParsePublicKey(last.ReportKey)
-	if err == nil && s.parcel.Signatures[0].KeyID == key.ID() && key.Signed(statementType, s.parcel.Payload, s.parcel.Signatures[0].Bytes) {
+	if err == nil && s.signedBy(key) {
 		return nil
 	}
 	return &problem.Problem{

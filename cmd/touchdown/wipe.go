@@ -48,7 +48,7 @@ rest. Until all is wiped it is FILE.part, which no ledger takes; after a power c
 		RunE:    func(cmd *cobra.Command, args []string) error { return w.run(cmd, args[0]) },
 	}
 	cmd.Flags().BoolVar(&w.dry, "dry-run", false, "only list what would be wiped")
-	cmd.Flags().StringVar(&w.statement, "statement", "", "write what the node signs about its wipe into this file, which must not exist; for touchdown ledger wiped")
+	cmd.Flags().StringVar(&w.statement, "statement", "", "write what the node signs about its wipe into this file, which must not exist unless this wipe wrote it; for touchdown ledger wiped")
 	cmd.Flags().BoolVar(&w.giveUp, "give-up", false, "wipe although a landing could still be undone, or no engine answers")
 	return cmd
 }
@@ -87,14 +87,20 @@ func (w *wiping) run(cmd *cobra.Command, typed string) error {
 		return state.isTrue()
 	})
 	if err != nil {
-		if !engine.WipeBegun(w.engine.state) {
+		if !w.begun() {
 			state.drop(machine)
 		}
 		return err
 	}
+	if state != nil && !state.done.IsZero() {
+		fmt.Fprintf(printed(cmd), "%s states this wipe already: an earlier run wiped the node on %s.\n", state.file, state.done.UTC().Format(time.RFC3339))
+	}
 	fmt.Fprintf(printed(cmd), "Touchdown keeps nothing of this node and its sites in %s any more.\n\n%s\n", w.engine.state, notWiped)
 	return nil
 }
+
+// begun tells whether a wipe of this node is under way.
+func (w *wiping) begun() bool { return engine.WipeBegun(w.engine.state) }
 
 // mayStop refuses to stop an engine that is at work, or that does not answer.
 func (w *wiping) mayStop(cmd *cobra.Command, machine *host.Machine) error {
@@ -105,7 +111,7 @@ func (w *wiping) mayStop(cmd *cobra.Command, machine *host.Machine) error {
 		s, err = client.Snapshot(cmd.Context())
 	}
 	switch {
-	case errors.Is(err, session.ErrNoEngine) && (w.giveUp || engine.WipeBegun(w.engine.state) || !w.installed(machine)): // the records tell whether there was a job
+	case errors.Is(err, session.ErrNoEngine) && (w.giveUp || w.begun() || !w.installed(machine)): // the records tell whether there was a job
 		return nil
 	case errors.Is(err, session.ErrNoEngine):
 		return &problem.Problem{

@@ -13,6 +13,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
 	"touchdown/backend/ledger"
+	"touchdown/backend/problem"
 	"touchdown/steps/engine"
 	"touchdown/steps/view"
 	"touchdown/steps/wire"
@@ -307,6 +308,96 @@ func TestTheOnlyStatementStays(t *testing.T) {
 	}
 	if code, out := r.wipe("--give-up", "sno-1", "--statement", said); code != exitOK {
 		t.Errorf("%d: %s", code, out)
+	}
+	if code, out, complaints := ran(t, "ledger", "wiped", in+"ledger.jsonl", said); code != exitOK {
+		t.Errorf("%d: %s%s", code, out, complaints)
+	}
+}
+
+// late is a node that was wiped, and whose statement could not be completed.
+func late(t *testing.T, in string) (r *cameFrom, said string) {
+	t.Helper()
+	said = in + "said.json"
+	r = toWipe(t, handedOver)
+	r.signs(in + "ledger.jsonl")
+	state, err := (&wiping{connection: &connection{target: target{engine: engineFlags{state: r.state()}}}, statement: said}).state(host.Open(host.Options{Root: r.root}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := engine.WipeAll(t.Context(), r.state(), true); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(said, 0o700); err != nil || problem.From(state.isTrue()).Code != "WPE-LATE" {
+		t.Fatal("it has a folder's name", err)
+	}
+	if err := os.Remove(said); err != nil {
+		t.Fatal(err)
+	}
+	return r, said
+}
+
+// TestANewKeySignsOverNoStatement: what was signed before is completed, as its wipe has finished, and the new wipe is asked for again. That of
+// another machine stays as it was.
+func TestANewKeySignsOverNoStatement(t *testing.T) {
+	in := filepath.Join(t.TempDir(), "in")
+	r, said := late(t, in)
+	r.signs(in + "ledger2.jsonl")
+	r.write(layout.State+"/"+layout.JournalFile, handedOver)
+	r.write(layout.State+"/secrets/a", "pl4nted")
+	if code, out := r.wipe("sno-1", "--statement", said); code != exitFailed || !strings.Contains(out, "WPE-TWCE") || r.secrets() == 0 {
+		t.Errorf("%d: %s", code, out)
+	}
+	if code, out, complaints := ran(t, "ledger", "wiped", in+"ledger.jsonl", said); code != exitOK {
+		t.Errorf("the first statement: %d: %s%s", code, out, complaints)
+	}
+	if code, out := r.wipe("sno-1", "--statement", said); code != exitUsage || !strings.Contains(out, "is there already") || r.secrets() == 0 {
+		t.Errorf("it is the earlier wipe's: %d: %s", code, out)
+	}
+	if code, out := r.wipe("sno-1", "--statement", in+"said2.json"); code != exitOK || r.secrets() != 0 {
+		t.Errorf("%d: %s", code, out)
+	}
+	if code, out, complaints := ran(t, "ledger", "wiped", in+"ledger2.jsonl", in+"said2.json"); code != exitOK {
+		t.Errorf("the second statement: %d: %s%s", code, out, complaints)
+	}
+
+	_, said = late(t, in+"3")
+	there, err := os.ReadFile(said + ".part")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := toWipe(t, handedOver)
+	other.write("/sys/class/dmi/id/product_serial", "SN2")
+	other.signs(in + "ledger4.jsonl")
+	if code, out := other.wipe("SN2", "--statement", said); code != exitUsage || !strings.Contains(out, "not of this wipe") || other.secrets() == 0 {
+		t.Errorf("another machine: %d: %s", code, out)
+	}
+	if now, err := os.ReadFile(said + ".part"); err != nil || string(now) != string(there) {
+		t.Errorf("another machine signed over it (%v)", err)
+	}
+}
+
+// TestAStatementThatIsThere: a wipe that is run again goes on where its own statement is there already, and says so.
+func TestAStatementThatIsThere(t *testing.T) {
+	in := filepath.Join(t.TempDir(), "in")
+	r, said := late(t, in)
+	kept, err := os.ReadFile(said + ".part")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []bool{false, true} {
+		if part { // it could not be removed
+			if err := os.WriteFile(said+".part", kept, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		code, out := r.wipe("sno-1", "--statement", said)
+		if left, _ := filepath.Glob(said + "*"); code != exitOK || strings.Contains(out, "states this wipe already") != part || len(left) != 1 {
+			t.Errorf("with its early form (%t): %d, %q: %s", part, code, left, out)
+		}
+	}
+	r.signs(in + "ledger2.jsonl")
+	if code, out := r.wipe("sno-1", "--statement", said); code != exitUsage || !strings.Contains(out, "is there already") {
+		t.Errorf("the node has a key since: %d: %s", code, out)
 	}
 	if code, out, complaints := ran(t, "ledger", "wiped", in+"ledger.jsonl", said); code != exitOK {
 		t.Errorf("%d: %s%s", code, out, complaints)

@@ -40,11 +40,12 @@ type core struct {
 	unlocked bool
 	given    *handout.LogIn // what people were given last, in memory alone; nil: nothing, or the hand-over was accepted
 	resumed  time.Time
-	counting countdown       // of the document in the node, or of an update
-	heard    int             // how often a person used a console or took control
-	halted   map[string]bool // by the ids of the documents and orders whose start a person stopped, should the disk not take the note
-	release  release         // on a stick, and its update
-	live     *health.Live    // how the cluster is; nil: nobody looks, or not known yet
+	counting countdown               // of the document in the node, or of an update
+	heard    int                     // how often a person used a console or took control
+	unnoted  map[string]func() error // notes a start that was stopped, by the id of its document or order, where the disk did not take that
+	halted   map[string]bool         // by the ids of the documents and orders whose start a person stopped, should the disk not take the note
+	release  release                 // on a stick, and its update
+	live     *health.Live            // how the cluster is; nil: nobody looks, or not known yet
 }
 
 // newCore makes the parts of an engine that has done nothing yet.
@@ -60,7 +61,7 @@ func newCore(e *Engine, journal *journal) *core {
 	c := &core{
 		o: e.o, folder: e.folder, serial: e.o.Node.Host.Serial(),
 		recorder: recorder, job: job, draft: draft, inspector: newInspector(draft, job, recorder), control: &control{now: e.now, lost: draft.forgetBeside},
-		question: &question{}, stock: stock, notices: notices, work: e.work, stopAct: func() {}, halted: map[string]bool{},
+		question: &question{}, stock: stock, notices: notices, work: e.work, stopAct: func() {}, halted: map[string]bool{}, unnoted: map[string]func() error{},
 	}
 	c.hostname, _ = e.o.Node.Host.Hostname() // shown only; a node without one shows ""
 	return c

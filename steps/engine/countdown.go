@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"maps"
 	"time"
 
 	"touchdown/backend/media"
@@ -102,24 +103,42 @@ func halt(c *core) {
 		sayStopped(c, message.T("A key stopped the landing that was to be tried again."))
 	case takeUpdate:
 		id := c.counting.id
-		haltFor(c, id, update.SpentOn(c.o.Node.Host).Stop(id))
+		haltFor(c, id, stopsOrder(c, id))
 		stopOrder(c)
 		sayStopped(c, message.T("A key stopped the update of Touchdown that the order on the stick asks for."))
 	default:
 		id := c.counting.id
-		haltFor(c, id, media.StartOf(c.o.Node.Host, id).Halt())
+		haltFor(c, id, media.StartOf(c.o.Node.Host, id).Halt)
 		sayStopped(c, message.T("A key stopped the landing that was to start with the site config in the node."))
 	}
 }
 
-// haltFor ends a countdown for good. What tells that on the disk may not have been written.
-func haltFor(c *core, id string, failed error) {
+// stopsOrder notes that a person stopped an order.
+func stopsOrder(c *core, id string) func() error {
+	return func() error { return update.SpentOn(c.o.Node.Host).Stop(id) }
+}
+
+// haltFor ends a countdown for good. What tells that on the disk may not be written: noteHalts tries it again.
+func haltFor(c *core, id string, note func() error) {
 	c.halted[id] = true
-	if failed != nil {
-		c.o.Node.Log.Error("it cannot be noted that the start was stopped", "error", failed)
+	if err := note(); err != nil {
+		c.o.Node.Log.Error("it cannot be noted that the start was stopped", "error", err)
 		c.notices[haltNotice] = message.T("That the start was stopped could not be noted: after a restart the countdown begins again.")
+		c.unnoted[id] = note
 	}
 	endCountDown(c)
+}
+
+// noteHalts notes what haltFor could not, and takes its sentence from the screens once all is noted.
+func noteHalts(e *Engine) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	c := e.core
+	maps.DeleteFunc(c.unnoted, func(_ string, note func() error) bool { return note() == nil })
+	if _, said := c.notices[haltNotice]; said && len(c.unnoted) == 0 {
+		delete(c.notices, haltNotice)
+		c.recorder.changed()
+	}
 }
 
 func sayStopped(c *core, text message.Text) {

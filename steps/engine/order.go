@@ -1,11 +1,14 @@
 package engine
 
 import (
+	"cmp"
+
 	"touchdown/backend/message"
 	"touchdown/backend/update"
 	"touchdown/steps/event"
 	"touchdown/steps/unattended"
 	"touchdown/steps/updates"
+	"touchdown/steps/view"
 )
 
 // orderNotice is the line about an order beside the release on a stick.
@@ -68,12 +71,19 @@ func ordered(c *core, busy bool) unattended.Decision {
 	if o == nil || o.State != updates.Asks || o.Order == nil || o.Order.Problem != nil {
 		return unattended.Decision{}
 	}
+	failed := c.job.state == view.HasFailed
 	f := unattended.OrderFacts{
-		ID: o.Order.ID, Busy: busy || !mayUpdate(c) || updating(c), Lost: len(c.job.lost) > 0 || c.job.doubtful, Halted: c.halted[o.Order.ID],
+		ID: o.Order.ID, Busy: busy || !failed && !mayUpdate(c) || updating(c), Lost: len(c.job.lost) > 0 || c.job.doubtful, Halted: c.halted[o.Order.ID],
 		Counted: c.counting.over(o.Order.ID, c.o.Node.Now()),
 	}
 	if !c.control.free() {
 		f.Control = c.control.holder
+	}
+	if failed {
+		f.Failed, f.Code = cmp.Or(c.job.current, "landing"), "no code"
+		if c.job.problem != nil {
+			f.Code = c.job.problem.Code
+		}
 	}
 	return unattended.DecideOrder(f)
 }
@@ -111,8 +121,13 @@ func tellOrder(c *core, waits message.Text) {
 		return
 	}
 	c.recorder.changed()
-	if o != nil && o.Order.Code() != "" {
+	// What only a person ends is in the events, too: nobody may look at a screen.
+	switch {
+	case o == nil || o.Order == nil || now == (message.Text{}):
+	case o.Order.Problem != nil:
 		c.recorder.warn("", c.recorder.emit(event.Event{Kind: event.Said, Text: now, Problem: o.Order.Problem}))
+	case c.job.state == view.HasFailed:
+		c.recorder.warn("", c.recorder.emit(event.Event{Kind: event.Said, By: byOrder, Text: now}))
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"touchdown/backend/layout"
 	"touchdown/backend/media"
 	"touchdown/backend/media/volume"
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/backend/update"
 	"touchdown/steps/idle"
@@ -194,6 +195,10 @@ func TestAKeyThatCannotBeNoted(t *testing.T) {
 	until(t, r, "that it is not noted", tells("after a restart the countdown begins again"))
 	r.idles(t, "stopped")
 	r.host.Fill(-1)
+	until(t, r, "that the disk has room, and it is noted", func(s *view.Snapshot) bool { return !tells("could not be noted")(s) })
+	if !strings.Contains(r.host.Content(layout.State+"/update-orders"), " stopped") {
+		t.Errorf("%q", r.host.Content(layout.State+"/update-orders"))
+	}
 	stick.Pull(t, r.host.Root(), "sdb")
 	r.sees(t, "")
 	r.idles(t, "pulled out")
@@ -230,6 +235,32 @@ func TestWhatAnOrderWaitsFor(t *testing.T) {
 	close(waiting)
 	until(t, r, "the end", inState(view.IsDone))
 	until(t, r, "the countdown after the work", tells(coming))
+}
+
+// TestAnOrderWaitsForWorkThatFailed: the screens and the events tell which, no page asks, and once a person has decided the order is followed.
+func TestAnOrderWaitsForWorkThatFailed(t *testing.T) {
+	r := newOrderRig(t)
+	r.w.setFail("names", &problem.Problem{Code: "TST-FAIL", Summary: message.T("It failed."), Fix: message.T("Look.")})
+	r.open(t)
+	token := take(t, r)
+	r.start(t, r, token, false)
+	until(t, r, "the failure", inState(view.HasFailed))
+	must(t, r.ReleaseControl(t.Context(), token))
+	r.putOrder(t, "sdb", "program 1.9.0", "SN1")
+	const waits = "The update order waits: names failed (TST-FAIL), a person has to decide."
+	until(t, r, "what it waits for", tells(waits))
+	r.idles(t, "work has failed")
+	if s, err := r.Snapshot(t.Context()); err != nil || s.Update != nil || tells("A page asks")(s) {
+		t.Errorf("a page asks that may not: %+v, %v, %v", s.Update, s.Notices, err)
+	}
+	if n := strings.Count(r.events(t), waits); n != 1 {
+		t.Errorf("it is %d times in the events", n)
+	}
+	token = take(t, r)
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Undo}))
+	until(t, r, "the undo", inState(view.IsUndone))
+	must(t, r.ReleaseControl(t.Context(), token))
+	until(t, r, "the countdown after the undo", tells(coming))
 }
 
 // TestNoToAReleaseIsNoToItsOrder: for good, also where the stick stays in and the engine starts again.

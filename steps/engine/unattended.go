@@ -49,7 +49,7 @@ func (e *lander) watchMedia() {
 	wanted := func() media.Want {
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		return media.Want{Sites: beforeLanding(e.core), Releases: mayUpdate(e.core)}
+		return media.Want{Sites: beforeLanding(e.core), Releases: mayJudge(e.core)}
 	}
 	e.o.Media.Watch(e.closing, wanted, func() {
 		for id := range e.tried {
@@ -58,6 +58,7 @@ func (e *lander) watchMedia() {
 			}
 		}
 		e.forgetPulled()
+		noteHalts(e.Engine)
 		if updating, counting := lookForUpdate(e), followOrder(e); !updating && !counting { // else nothing starts
 			e.judgeMedia()
 		}

@@ -10,7 +10,6 @@ import (
 	"touchdown/backend/layout"
 	"touchdown/backend/media"
 	"touchdown/backend/message"
-	"touchdown/backend/update"
 	"touchdown/steps/session"
 	"touchdown/steps/updates"
 	"touchdown/steps/view"
@@ -36,13 +35,14 @@ type release struct {
 	told   string // id of the order whose end is in the events, should the record not take that
 }
 
-// shown is what consoles see of it.
-func (r *release) shown() *updates.Offer {
-	if !r.offer.Shown() {
+// shownRelease is what consoles see of it. No page asks before a person has decided on what failed.
+func shownRelease(c *core) *updates.Offer {
+	o := c.release.offer
+	if !o.Shown() || (o.State == updates.Asks || o.State == updates.Refused) && !mayUpdate(c) {
 		return nil
 	}
-	o := *r.offer
-	return &o
+	shown := *o
+	return &shown
 }
 
 // isClosed tells whether nothing is told of what is on the stick.
@@ -52,6 +52,10 @@ func (r *release) isClosed() bool { return r.at != "" && r.at == r.closed }
 func mayUpdate(c *core) bool {
 	return c.o.Updates && slices.Contains(allowed(session.Update), c.state())
 }
+
+// mayJudge tells whether a release on a stick is looked for and judged. Where work has failed nothing is installed, and its order is told what
+// it waits for.
+func mayJudge(c *core) bool { return mayUpdate(c) || c.o.Updates && c.job.state == view.HasFailed }
 
 // updating tells whether an update is under way.
 func updating(c *core) bool { return c.release.asked || c.release.offer.Runs() }
@@ -143,7 +147,7 @@ func judgeRelease(e *lander, turn int, volumes []media.Volume) {
 	defer e.judging.Unlock()
 	e.mu.Lock()
 	late := e.core.release.turn != turn
-	if !late && !mayUpdate(e.core) { // work began since the look: a later look judges it
+	if !late && !mayJudge(e.core) { // work began since the look: a later look judges it
 		late, e.core.release.judged = true, false
 	}
 	e.mu.Unlock()
@@ -171,6 +175,7 @@ func tellUpdate(c *core, now time.Time) {
 	was, o, last := c.notices[updateNotice], c.release.offer, c.release.last
 	delete(c.notices, updateNotice)
 	switch {
+	case o != nil && o.State == updates.Asks && !mayUpdate(c): // no page asks before a person has decided on what failed
 	case o != nil && o.State == updates.Asks:
 		c.notices[updateNotice] = message.F("Touchdown %s is on the stick %s. A page asks whether to install it.", o.Version, o.Volume)
 	case o != nil && o.State == updates.Refused:
@@ -262,7 +267,7 @@ func closeUpdate(c *core, a session.Action) error {
 		return fmt.Errorf("%w: this is not what is told of a release now; look at it again", session.ErrState)
 	}
 	if o := r.offer.Order; r.offer.State == updates.Asks && o != nil && o.Problem == nil { // who says no to the release says no to its order
-		haltFor(c, o.ID, update.SpentOn(c.o.Node.Host).Stop(o.ID))
+		haltFor(c, o.ID, stopsOrder(c, o.ID))
 	}
 	at := r.at
 	if r.offer.State == updates.Failed {

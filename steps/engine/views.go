@@ -34,7 +34,7 @@ func (c *core) snapshot(machine []message.Text) *view.Snapshot {
 		Started: j.started, Ended: j.ended, Worked: j.time.until(now).Seconds(), Current: j.current, Resumed: c.resumed,
 		Review: c.draft.review.shown(), Question: c.question.view(j.question), Problem: j.problem, Met: slices.Clone(j.met),
 		Notices: c.notes(machine), Control: c.control.view(), Volumes: c.draft.volumes, Starts: starting(c), Live: c.live,
-		Update: c.release.shown(),
+		Update: shownRelease(c),
 	}
 	s.Left, s.Late = j.left(now)
 	asks, closed := map[string]string{}, map[string]string{} // which stage asks for a path, and which of the advanced ones

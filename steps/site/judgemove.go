@@ -48,6 +48,11 @@ func (v *judge) mirrors(path string, mirrors []Mirror) {
 		if slices.Contains(m.Mirrors, m.Source) {
 			v.fail(here+".mirrors", fault(message.T("remove it"), message.T("names the source itself")))
 		}
+		for _, mirror := range m.Mirrors {
+			if most := maxImageName - appended(m.Source); len(mirror) <= maxImageName && len(mirror) > most {
+				v.fail(here+".mirrors", fault(message.T("give a shorter path"), message.F("has %d characters; more than %d leave no room for the names of OpenShift's images, which are appended", len(mirror), most)))
+			}
+		}
 	}
 }
 

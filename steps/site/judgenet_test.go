@@ -139,6 +139,7 @@ func TestRelocationTogether(t *testing.T) {
 		return "- registryHostname: a.b\n" + port + "  certificate: |\n    " + strings.ReplaceAll(strings.TrimSpace(pem), "\n", "\n    ") + "\n"
 	}
 	mirror := "- {source: a.b/c, mirrors: [d.e]}\n"
+	long := func(n int) string { return "d.e/" + strings.Repeat("a", n-4) }
 	cases := []struct {
 		name           string
 		values         map[string]string
@@ -173,6 +174,18 @@ func TestRelocationTogether(t *testing.T) {
 		{"a source by digest and by tag", map[string]string{"spec.imageDigestMirrors": mirror, "spec.imageTagMirrors": "- {source: a.b/c, mirrors: [x.y], mirrorSourcePolicy: AllowContactingSource}"}, "", ""},
 		{"source twice", map[string]string{"spec.imageDigestMirrors": mirror + mirror}, `spec.imageDigestMirrors[1].source: is there twice: "a.b/c"; put all mirrors of a source into one item`, ""},
 		{"mirror of itself", map[string]string{"spec.imageTagMirrors": "- {source: a.b, mirrors: [c.d, a.b]}"}, "spec.imageTagMirrors[0].mirrors: names the source itself; remove it", ""},
+		{"a long mirror of one repository", map[string]string{"spec.imageDigestMirrors": "- {source: quay.io/openshift-release-dev/ocp-release, mirrors: [" + long(255) + "]}"}, "", ""},
+		{"a long mirror that has room", map[string]string{"spec.imageDigestMirrors": "- {source: quay.io/openshift-release-dev, mirrors: [" + long(238) + "]}"}, "", ""},
+		{
+			"a long mirror without room",
+			map[string]string{"spec.imageDigestMirrors": "- {source: quay.io, mirrors: [" + long(240) + "]}"},
+			"spec.imageDigestMirrors[0].mirrors: has 240 characters; more than 216 leave no room for the names of OpenShift's images, which are appended; give a shorter path", "",
+		},
+		{
+			"a long mirror of a whole domain",
+			map[string]string{"spec.imageTagMirrors": "- {source: '*.io', mirrors: [" + long(240) + "]}"},
+			"spec.imageTagMirrors[0].mirrors: has 240 characters; more than 216 leave no room for the names of OpenShift's images, which are appended; give a shorter path", "",
+		},
 		{
 			"nothing instead of the factory's",
 			map[string]string{"spec.removeFactoryMirrors": "true"},

@@ -10,10 +10,9 @@ import (
 const (
 	// maxURL is more than any proxy's URL needs. Chosen.
 	maxURL = 2048
-	// maxRepository is the longest path of a mirror or its source in bytes. An image's path has 255 at most (distribution/reference,
-	// RepositoryNameTotalLengthMax), and what follows the source is appended, such as openshift-release-dev/ocp-v4.0-art-dev. Where one mirror
-	// gives a longer path the pull fails as a whole, from the others and the source too (containers/image, PullSourcesFromReference).
-	maxRepository = 200
+	// maxImageName is the longest name of an image in bytes, from its registry on (containers/image, docker/reference, NameTotalLengthMax). What
+	// follows the source is appended to its mirrors, see appended.
+	maxImageName = 255
 	// maxMirrors is how many places one source may have. Chosen.
 	maxMirrors = 16
 )
@@ -45,6 +44,26 @@ func mirrorLocations(s string) error {
 	})
 }
 
+// releaseImages have what OpenShift's releases consist of.
+var releaseImages = []string{"quay.io/openshift-release-dev/ocp-v4.0-art-dev", "quay.io/openshift-release-dev/ocp-release"}
+
+// appended is how much of the name of an image of OpenShift's is appended to the mirrors of a source, at most. Where that makes one longer
+// than maxImageName the pull fails as a whole, from the other mirrors and the source too (containers/image, PullSourcesFromReference).
+func appended(source string) (most int) {
+	for _, image := range releaseImages {
+		host, path, _ := strings.Cut(image, "/")
+		domain, wildcard := strings.CutPrefix(source, "*")
+		rest, below := strings.CutPrefix(image, source+"/")
+		switch {
+		case wildcard && strings.HasSuffix(host, domain):
+			most = max(most, len("/"+path))
+		case below:
+			most = max(most, len("/"+rest))
+		}
+	}
+	return most
+}
+
 // mirrorSourcePolicy reports what is wrong with the policy of a mirror.
 func mirrorSourcePolicy(s string) error { return oneOf(s, mirrorPolicies) }
 
@@ -64,8 +83,8 @@ func imageLocation(s string, judge func(host string) *Error) *Error {
 		return fault(message.T("leave the tag out; it applies to all of them"), message.F("is %s, which has a tag", shown(s)))
 	case hasPort && Port(port) != nil:
 		return fault(message.F("write it like %s", example), message.F("is %s, where %s is not a port", shown(s), shown(port)))
-	case len(path) > maxRepository:
-		return fault(message.T("give a shorter path"), message.F("has a path of %d characters; more than %d leave no room for the names of images", len(path), maxRepository))
+	case len(s) > maxImageName:
+		return fault(message.T("give a shorter path"), message.F("has %d characters; the name of an image has %d at most", len(s), maxImageName))
 	case deeper && !repository.MatchString(path):
 		return fault(message.F("write it like %s", example), message.F("is %s, where what follows the first / is not a repository", shown(s)))
 	}

@@ -64,7 +64,7 @@ const mirrorExample = "[{source: quay.io/openshift-release-dev/ocp-release, mirr
 func mirrorSource(path string) entry {
 	return entry{
 		Item:  Item{Path: path, Type: typeText, Meaning: "repository or registry as images name it, without scheme and tag; *.example.com for all below a domain", Example: "quay.io/openshift-release-dev/ocp-release", Required: true},
-		limit: maxName, check: MirrorSource, cell: true,
+		limit: maxImageName, check: MirrorSource, cell: true,
 	}
 }
 

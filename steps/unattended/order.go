@@ -9,7 +9,9 @@ import "touchdown/backend/message"
 // them. The order names the machine by its serial number, as the person there would by its host name, and changes nothing of the cluster.
 type OrderFacts struct {
 	ID      string // of the order
-	Busy    bool   // work is under way, waits for an answer or has failed; or another update is
+	Busy    bool   // work is under way or waits for an answer; or another update is
+	Failed  string // the step at which work failed, which a person retries, skips or undoes; "" for none
+	Code    string // of its failure
 	Lost    bool   // records of the node were lost
 	Halted  bool   // a person pressed a key while its countdown ran
 	Control string // who has control; "" for nobody
@@ -27,6 +29,8 @@ func DecideOrder(f OrderFacts) Decision {
 		is.Why = message.T("records were lost, a person has to look")
 	case f.Busy:
 		is.Why = message.T("work is under way")
+	case f.Failed != "": // a retry goes on with what the program of now has written, and its undo puts that back
+		is.Why = message.F("%s failed (%s), a person has to decide", f.Failed, f.Code)
 	case f.Control != "":
 		is.Why = message.F("%s has control", f.Control)
 	case !f.Counted:

@@ -28,6 +28,7 @@ const Ports = 2
 type Options struct {
 	Networks map[int]*site.Site // by VLAN; Untagged is where the node was built
 	Live     *Live              // nil: a node
+	Ignition []byte             // config of the disk from which the node was installed; nil: none
 }
 
 // Guest is one virtual machine with the node's packages, the files of the bench and the baked, armed node's, and the program
@@ -93,7 +94,7 @@ func build(o Options) (_ *Guest, err error) {
 	if g.live = o.Live; g.live != nil {
 		err = g.layLive(root)
 	} else {
-		err = g.lay(root)
+		err = g.lay(root, o.Ignition)
 	}
 	if err != nil {
 		return nil, err
@@ -133,7 +134,7 @@ ExecStart=udevadm trigger --action=add --subsystem-match=net --subsystem-match=b
 `
 
 // lay writes what the first boot lays over the packages.
-func (g *Guest) lay(root string) error {
+func (g *Guest) lay(root string, ignition []byte) error {
 	out, err := os.Create(filepath.Join(g.dir, "layer"))
 	if err != nil {
 		return fmt.Errorf("making the guest's layer: %w", err)
@@ -141,6 +142,7 @@ func (g *Guest) lay(root string) error {
 	l := layer{tar.NewWriter(out)}
 	built := filepath.Join(root, ".cache", "bench", "node")
 	errs := []error{
+		l.installed(ignition), // before the rest, as a first boot comes before the bake
 		l.common(root, g.agent),
 		l.tree(filepath.Join(built, "machineconfig", "root")),
 		l.tree(filepath.Join(root, "test", "bench", "node", "rootfs")),

@@ -3,6 +3,7 @@ package kernel
 import (
 	"archive/tar"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -84,22 +85,61 @@ func (l layer) copy(name string, mode int64, from string) error {
 	return l.file(name, mode, data)
 }
 
-// machineConfig is what the bake's documents say, as far as they say it.
-type machineConfig struct {
-	Spec struct {
-		Config struct {
-			Storage struct {
-				Files []struct {
-					Path     string
-					Mode     int64
-					Contents struct{ Source string }
-				}
-			}
-			Systemd struct {
-				Units []unit
-			}
+// ignition is a config, as far as the configs of the bench go.
+type ignition struct {
+	Storage struct {
+		Directories []struct {
+			Path string
+			Mode int64
+		}
+		Files []struct {
+			Path     string
+			Mode     int64
+			Contents struct{ Source string }
 		}
 	}
+	Systemd struct {
+		Units []unit
+	}
+}
+
+// lays adds what a config asks for.
+func (l layer) lays(c ignition) error {
+	for _, d := range c.Storage.Directories {
+		header := &tar.Header{Name: strings.TrimPrefix(d.Path, "/") + "/", Mode: d.Mode, Typeflag: tar.TypeDir}
+		if err := l.WriteHeader(header); err != nil {
+			return fmt.Errorf("laying %s: %w", d.Path, err)
+		}
+	}
+	for _, f := range c.Storage.Files {
+		data, err := dataURL(f.Contents.Source)
+		if err := errors.Join(err, l.file(f.Path, f.Mode, data)); err != nil {
+			return fmt.Errorf("laying %s: %w", f.Path, err)
+		}
+	}
+	for _, u := range c.Systemd.Units {
+		if err := l.unit(u); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// installed adds what the Ignition config of an installed disk asks for, once, as its first boot does; nil: the disk was not installed.
+func (l layer) installed(config []byte) error {
+	if config == nil {
+		return nil
+	}
+	var c ignition
+	if err := json.Unmarshal(config, &c); err != nil {
+		return fmt.Errorf("reading the Ignition config: %w", err)
+	}
+	return l.lays(c)
+}
+
+// machineConfig is what the bake's documents say, as far as they say it.
+type machineConfig struct {
+	Spec struct{ Config ignition }
 }
 
 type unit struct {
@@ -124,16 +164,8 @@ func (l layer) bake() error {
 		if err := yaml.Unmarshal(text, &m); err != nil {
 			return fmt.Errorf("reading %s: %w", e.Name(), err)
 		}
-		for _, f := range m.Spec.Config.Storage.Files {
-			data, err := dataURL(f.Contents.Source)
-			if err := errors.Join(err, l.file(f.Path, f.Mode, data)); err != nil {
-				return fmt.Errorf("laying %s: %w", f.Path, err)
-			}
-		}
-		for _, u := range m.Spec.Config.Systemd.Units {
-			if err := l.unit(u); err != nil {
-				return err
-			}
+		if err := l.lays(m.Spec.Config); err != nil {
+			return err
 		}
 	}
 	return nil
