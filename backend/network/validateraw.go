@@ -41,7 +41,7 @@ func (f *faults) raw(ctx context.Context, n *Network) {
 	}
 }
 
-// gives tells whether an interface gets an address of a family at the site. One that the document does not mention stays as it is.
+// gives tells whether an interface gets an address of a family at the site. One that the document does not mention stays unchanged.
 func (f *faults) gives(fam *family) bool {
 	if fam == nil {
 		return true
