@@ -110,8 +110,8 @@ func bakedOfIPv6(t *testing.T) *landing.Landing {
 // standsOnIPv6 looks for the node at its site.
 func standsOnIPv6(ctx context.Context, t *testing.T, l *landing.Landing) {
 	t.Helper()
-	if err := l.Proof(ctx, domain); err != nil {
-		t.Errorf("from outside: %v", err)
+	if err := wait.For(ctx, "the cluster from outside", func() error { return l.Proof(ctx, domain) }); err != nil { // a server that just started is not ready
+		t.Error(err)
 	}
 	names := "api." + domain + " api-int." + domain + " x.apps." + domain
 	out, err := l.Node.Shell(ctx, `for n in `+names+`; do time -p getent ahosts $n | awk '{ print $1 }' | sort -u; done 2>&1`)
