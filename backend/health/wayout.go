@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -37,6 +38,10 @@ type WayOut struct {
 
 var noServer = message.T("the site's name server is absent, not needed")
 
+// errNoFamily is the error of a pod that has no address from which it could ask: pods of a cluster that was installed with IPv4 alone
+// have none of IPv6, whatever the site has. The node's own name server asks for them.
+var errNoFamily = errors.New("the pod has no address of the name server's family")
+
 // askFromPods sends one DNS query from the node and, if that is answered, the same from each pod until one has its answer. Any
 // answer counts. Single pods may be kept from it by a network policy: only when none gets through, the pods have no way out.
 func askFromPods(ctx context.Context, folder string, servers []netip.Addr) (w WayOut) {
@@ -44,51 +49,48 @@ func askFromPods(ctx context.Context, folder string, servers []netip.Addr) (w Wa
 		w.Skip = noServer
 		return w
 	}
+	w.Skip = message.T("the site's name server does not answer the node either")
 	for _, server := range servers {
-		if ask(ctx, server) == nil {
-			w.Server = server
+		if ask(ctx, server) != nil {
+			continue
+		}
+		w.Server = server
+		if w.Skip = w.askPods(ctx, folder); w.Asked > 0 {
+			w.Skip = message.Text{}
 			break
 		}
-	}
-	if !w.Server.IsValid() {
-		w.Skip = message.T("the site's name server does not answer the node either")
-		return w
-	}
-	pods, err := os.ReadDir(folder)
-	if err != nil {
-		w.Skip = message.T("the pods' networks cannot be seen")
-		return w
-	}
-	node, err := netns.Get()
-	if err != nil {
-		w.Skip = message.T("the node's own network cannot be told from the pods'")
-		return w
-	}
-	defer func() { _ = node.Close() }()
-	w.askPods(ctx, folder, pods, node)
-	if w.Asked > 0 {
-		w.Skip = message.Text{}
-	} else if w.Skip == (message.Text{}) {
-		w.Skip = message.T("no pod with its own network runs")
 	}
 	return w
 }
 
-// askPods sends the query from all pods at once, and ends with the first answer.
-func (w *WayOut) askPods(ctx context.Context, folder string, pods []os.DirEntry, node netns.NsHandle) {
+// askPods sends the query from all pods at once, and ends with the first answer. It tells why there was none to ask.
+func (w *WayOut) askPods(ctx context.Context, folder string) (skip message.Text) {
+	pods, err := os.ReadDir(folder)
+	if err != nil {
+		return message.T("the pods' networks cannot be seen")
+	}
+	node, err := netns.Get()
+	if err != nil {
+		return message.T("the node's own network cannot be told from the pods'")
+	}
+	defer func() { _ = node.Close() }()
+	skip = message.T("no pod with its own network runs")
 	ctx, answered := context.WithCancel(ctx)
 	defer answered()
 	var mu sync.Mutex
 	var asking sync.WaitGroup
+	strange := false // the family of the server
 	for _, pod := range pods {
 		asking.Go(func() {
-			entered, err := host.InNetwork(filepath.Join(folder, pod.Name()), node, func() error { return ask(ctx, w.Server) })
+			entered, err := host.InNetwork(filepath.Join(folder, pod.Name()), node, func() error { return askAsPod(ctx, w.Server) })
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
 			case errors.Is(err, host.ErrSameNetwork), errors.Is(err, context.Canceled): // no pod with its own network; one has its answer
+			case errors.Is(err, errNoFamily):
+				strange = true
 			case !entered: // not root, or the pod has just ended
-				w.Skip = message.T("the pods' networks cannot be entered")
+				skip = message.T("the pods' networks cannot be entered")
 			case err == nil:
 				w.Asked++
 				w.From = pod.Name()
@@ -100,6 +102,22 @@ func (w *WayOut) askPods(ctx context.Context, folder string, pods []os.DirEntry,
 		})
 	}
 	asking.Wait()
+	if strange {
+		return message.F("no pod has an address from which it could ask %s; the node asks for them", w.Server)
+	}
+	return skip
+}
+
+// askAsPod is ask in a pod's network.
+func askAsPod(ctx context.Context, server netip.Addr) error {
+	addresses, err := net.InterfaceAddrs()
+	if err == nil && !slices.ContainsFunc(addresses, func(a net.Addr) bool {
+		p, err := netip.ParsePrefix(a.String())
+		return err == nil && p.Addr().Is4() == server.Is4() && p.Addr().IsGlobalUnicast()
+	}) {
+		return errNoFamily
+	}
+	return ask(ctx, server)
 }
 
 // ask wants any answer from a name server, even a refusal: what counts is that it finds its way back. Its socket belongs to the

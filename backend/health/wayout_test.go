@@ -22,9 +22,10 @@ func TestPodsAreAskedForTheirWayOut(t *testing.T) {
 	node, pods := namespace(t), t.TempDir()
 	server := netip.MustParseAddr("198.51.100.53")
 	inside(t, node, "ip address add 198.51.100.53/32 dev lo")
+	inside(t, node, "ip address add 2001:db8:51::53/128 dev lo nodad")
 	var listening net.PacketConn
 	if err := node.Do(func() (err error) {
-		listening, err = net.ListenPacket("udp", "198.51.100.53:53")
+		listening, err = net.ListenPacket("udp", ":53") // of both families
 		return err
 	}); err != nil {
 		t.Fatal(err)
@@ -35,10 +36,11 @@ func TestPodsAreAskedForTheirWayOut(t *testing.T) {
 	go func() { _ = far.ActivateAndServe() }()
 	t.Cleanup(func() { _ = far.Shutdown() })
 
+	servers := []netip.Addr{server}
 	ask := func() (c check.Check) {
 		t.Helper()
 		s := &State{}
-		if err := node.Do(func() error { s.WayOut = askFromPods(t.Context(), pods, []netip.Addr{server}); return nil }); err != nil {
+		if err := node.Do(func() error { s.WayOut = askFromPods(t.Context(), pods, servers); return nil }); err != nil {
 			t.Fatal(err)
 		}
 		return judgeWayOut(s)
@@ -66,6 +68,16 @@ func TestPodsAreAskedForTheirWayOut(t *testing.T) {
 	if c := ask(); c.Status != check.Pass {
 		t.Errorf("one pod is answered: %+v", c)
 	}
+	both := []netip.Addr{netip.MustParseAddr("2001:db8:51::53"), server}
+	servers = both[:1]
+	if c := ask(); c.Status != check.Skip || !strings.Contains(c.Observed.String(), "no pod has an address") {
+		t.Errorf("a name server of IPv6 for pods of IPv4: %+v", c)
+	}
+	servers = both
+	if c := ask(); c.Status != check.Pass {
+		t.Errorf("one of each family: %+v", c)
+	}
+	servers = both[1:]
 	if err := far.Shutdown(); err != nil {
 		t.Fatal(err)
 	}

@@ -80,22 +80,21 @@ func (n *Network) Validate(ctx context.Context, s Settings, facts Facts) []Fault
 	f.family("network.ipv4", f.s.IPv4, false)
 	f.family("network.ipv6", f.s.IPv6, true)
 	f.servers()
-	f.answered()
+	f.answered("network.ipv4.method", "network.ipv6.method", reachable(f.s.IPv4), reachable(f.s.IPv6))
 	return f.all
 }
 
 // answered looks whether the site has a family in which the cluster answers: that in which it was installed. Its API and router listen in
-// no other one (report.Facts.Reach).
-func (f *faults) answered() {
-	four, six := reachable(f.s.IPv4), reachable(f.s.IPv6)
+// no other one (report.Facts.Reach). The paths are of the settings that turn IPv4 and IPv6 on.
+func (f *faults) answered(path4, path6 string, four, six bool) {
 	switch own := f.s.Own; {
 	case !four && !six:
-		f.add("network.ipv4.method", message.T("with IPv4 and IPv6 both off the node would have no address at the site; choose one"))
+		f.add(path4, message.T("with IPv4 and IPv6 both off the node would have no address at the site; choose one"))
 	case len(own) == 0: // not a baked node
 	case !six && !own.Four():
-		f.add("network.ipv6.method", message.T("the cluster was installed with IPv6 alone and answers at no IPv4 address; give the node an IPv6 address"))
+		f.add(path6, message.T("the cluster was installed with IPv6 alone and answers at no IPv4 address; give the node an IPv6 address"))
 	case !four && !own.Six():
-		f.add("network.ipv4.method", message.T("the cluster was installed with IPv4 alone and answers at no IPv6 address; give the node an IPv4 address"))
+		f.add(path4, message.T("the cluster was installed with IPv4 alone and answers at no IPv6 address; give the node an IPv4 address"))
 	}
 }
 

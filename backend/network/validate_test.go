@@ -22,6 +22,9 @@ func TestValidate(t *testing.T) {
 		})
 	}
 	raw := func(text string) Settings { return Settings{Raw: []byte(text)} }
+	rawOf := func(own host.Own, more string) Settings {
+		return Settings{Own: own, Raw: []byte(strings.Replace(rawVLAN, "- name: enp2s0\n", more+"- name: enp2s0\n", 1))}
+	}
 	facts := Facts{
 		Now: factory(t), Ports: []Port{{Name: "enp1s0"}, {Name: "enp2s0"}},
 		LeastMTU: LeastMTU(1400, false),
@@ -94,6 +97,10 @@ func TestValidate(t *testing.T) {
 		{"nmstate without a name server", raw(strings.Replace(rawVLAN, "[198.51.100.53]", "[]", 1)), ""},
 		{"nmstate with a port that is not there", raw(strings.ReplaceAll(rawVLAN, "enp2s0", "eno2")), "networkConfig"},
 		{"nmstate in the pods' network", raw(strings.Replace(rawVLAN, "198.51.100.10", "10.128.0.10", 1)), "networkConfig"},
+		{"nmstate of IPv4 alone for a cluster of IPv6", rawOf(host.Own{v6}, "  ipv6: {enabled: false}\n"), "networkConfig"},
+		{"nmstate with a link-local address alone for a cluster of IPv6", rawOf(host.Own{v6}, "  ipv6: {enabled: true, dhcp: false, autoconf: false, address: [{ip: 'fe80::9', prefix-length: 64}]}\n"), "networkConfig"},
+		{"nmstate of IPv4 alone for a cluster of both", rawOf(host.Own{host.DefaultOwn[0], v6}, "  ipv6: {enabled: false}\n"), ""},
+		{"nmstate of both for a cluster of IPv6", rawOf(host.Own{v6}, "  ipv6: {enabled: true, dhcp: true, autoconf: true}\n"), ""},
 		{"no YAML", raw("interfaces: ["), "networkConfig"},
 		{"a list", raw("- a"), "networkConfig"},
 	} {

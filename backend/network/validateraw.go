@@ -24,8 +24,10 @@ func (f *faults) raw(ctx context.Context, n *Network) {
 	}
 	if view.carrier() == "" {
 		f.add(path, message.T("has no default route, and not one interface alone with an address; give one of the two, or an interface with DHCP"))
-	} else if view.find(view.carrier(), "") == nil {
+	} else if carrier := view.find(view.carrier(), ""); carrier == nil {
 		f.add(path, message.F("its default route leads over %s, which it does not describe", view.carrier()))
+	} else {
+		f.answered(path, path, f.gives(carrier.IPv4), f.gives(carrier.IPv6))
 	}
 	for _, p := range view.physicalPorts() {
 		f.port(path, p)
@@ -37,6 +39,17 @@ func (f *faults) raw(ctx context.Context, n *Network) {
 	if _, err := compilePlan(ctx, n.library, f.s, f.facts.Now, f.facts.Now); err != nil {
 		f.add(path, problemText(err))
 	}
+}
+
+// gives tells whether an interface gets an address of a family at the site. One that the document does not mention stays unchanged.
+func (f *faults) gives(fam *family) bool {
+	if fam == nil {
+		return true
+	}
+	return fam.Enabled && (fam.automatic() || slices.ContainsFunc(fam.Address, func(a address) bool {
+		p := a.prefix()
+		return p.IsValid() && !f.s.Own.Has(p) && !p.Addr().IsLinkLocalUnicast()
+	}))
 }
 
 // networks wants what a document says about addresses, routes and rules to lie outside of the cluster's networks, which only the

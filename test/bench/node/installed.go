@@ -41,6 +41,12 @@ method=auto
 addr-gen-mode=eui64
 `
 
+// ProfileOfIPv6 is that keyfile in a network of IPv6 alone: with a fixed address, and with a router that answers names, too.
+func ProfileOfIPv6(address, router string) string {
+	return strings.NewReplacer("method=auto\ndhcp-timeout=10", "method=disabled",
+		"method=auto\naddr-gen-mode=eui64", "method=manual\naddress1="+address+"/64,"+router+"\ndns="+router+"\nmay-fail=false").Replace(InstalledProfile)
+}
+
 // Installed returns the name of a prepared disk with a single-node OpenShift as the installer leaves it: the kubelet has
 // its certificates, all pods run, nothing of Touchdown is on it. The first call of a week makes it.
 func Installed(ctx context.Context) (string, error) {

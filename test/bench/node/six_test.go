@@ -13,8 +13,7 @@ import (
 
 // Profiles of an installation in a network of IPv6 alone: with a fixed address, and with one that the node makes of what a router announces.
 var (
-	fixedSix = strings.NewReplacer("method=auto\ndhcp-timeout=10", "method=disabled",
-		"method=auto\naddr-gen-mode=eui64", "method=manual\naddress1="+sixAddress+"/64,2001:db8:fac::1\ndns=2001:db8:fac::1\nmay-fail=false").Replace(node.InstalledProfile)
+	fixedSix     = node.ProfileOfIPv6(sixAddress, "2001:db8:fac::1")
 	announcedSix = strings.Replace(node.InstalledProfile, "method=auto\ndhcp-timeout=10", "method=disabled", 1)
 )
 

@@ -1,0 +1,134 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"touchdown/test/bench/landing"
+	"touchdown/test/bench/node"
+	"touchdown/test/bench/site"
+	"touchdown/test/wait"
+)
+
+// The addresses of IPv6 of a node that was installed without IPv4: its own, and at its site.
+const (
+	ownSix  = "2001:db8:fac::10"
+	siteSix = "2001:db8:51::10"
+)
+
+// TestALandingOfIPv6Alone lands a node that was installed without IPv4 at a site without IPv4. Its names lead to it from the node, from a
+// pod and from the site, before and after a boot.
+func TestALandingOfIPv6Alone(t *testing.T) {
+	l := bakedOfIPv6(t)
+	ctx := wait.Within(t, 6*time.Minute)
+	if _, err := l.Await(ctx, "the armed node's form", func(s *landing.Status) bool { return s.State == "collecting" }); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(config(`
+    ipv4: {method: disabled}
+    ipv6: {method: static, address: "`+siteSix+`", prefixLength: 64, gateway: "2001:db8:51::1"}
+    dnsServers: ["2001:db8:51::53"]`, ""), "198.51.100.123", "2001:db8:51::123", 1)
+	begin := time.Now()
+	out, code, err := l.Apply(ctx, text)
+	t.Logf("apply took %.1f s", time.Since(begin).Seconds())
+	if err != nil || code != 0 {
+		t.Fatalf("apply: exit %d, %v\n%s\n%s", code, err, out, l.Log(60))
+	}
+	standsOnIPv6(ctx, t, l)
+	if err := l.Node.Reboot(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Node.PodsReady(ctx); err != nil {
+		t.Fatalf("after a reboot: %v", err)
+	}
+	standsOnIPv6(ctx, t, l)
+}
+
+// bakedOfIPv6 is such a node as it leaves the factory, at the end of the site's cable.
+func bakedOfIPv6(t *testing.T) *landing.Landing {
+	t.Helper()
+	wait.Slow(t)
+	image, err := node.Installed(wait.Within(t, 5*time.Minute))
+	node.Require(t, err)
+	m, err := node.New(t.Context(), node.Options{Image: image})
+	node.Require(t, err)
+	m.EndsWith(t)
+	node.Require(t, m.Program())
+	if err := m.WriteFile("/etc/NetworkManager/system-connections/"+node.Port0+".nmconnection", []byte(node.ProfileOfIPv6(ownSix, "2001:db8:fac::1")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx := wait.Within(t, 5*time.Minute)
+	if err := m.Boot(ctx); err != nil {
+		t.Fatal(err)
+	}
+	stop, err := m.ServeIPv6(ctx, netip.MustParsePrefix("2001:db8:fac::1/64"), ownSix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	err = wait.For(ctx, "the kubelet's certificate for its new address", func() error {
+		n, err := m.Approve(ctx)
+		if err == nil && len(n) == 0 {
+			err = errors.New("nothing was asked for")
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.PodsReady(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, flags := range [][]string{nil, {"--arm"}} {
+		if out, err := m.Bake(ctx, flags...); err != nil {
+			t.Fatalf("bake %v: %v\n%s", flags, err, out)
+		}
+	}
+	if err := m.PowerOff(ctx); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	n := edge()
+	n.Prefix4, n.Gateway4, n.Node4, n.DNS4, n.NTP4 = netip.Prefix{}, netip.Addr{}, netip.Addr{}, nil, nil
+	s, err := site.Launch(site.Options{LAN: m.LAN(), Network: n})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	if err := m.Boot(ctx); err != nil {
+		t.Fatal(err)
+	}
+	return &landing.Landing{Node: m, Site: s}
+}
+
+// standsOnIPv6 looks for the node at its site.
+func standsOnIPv6(ctx context.Context, t *testing.T, l *landing.Landing) {
+	t.Helper()
+	if err := wait.For(ctx, "the cluster from outside", func() error { return l.Proof(ctx, domain) }); err != nil { // a server that just started is not ready
+		t.Error(err)
+	}
+	names := "api." + domain + " api-int." + domain + " x.apps." + domain
+	out, err := l.Node.Shell(ctx, `for n in `+names+`; do time -p getent ahosts $n | awk '{ print $1 }' | sort -u; done 2>&1`)
+	t.Logf("names on the node:\n%s", out)
+	if err != nil || strings.Count(out, ownSix) != 3 {
+		t.Errorf("the node finds its names: %v\n%s", err, out)
+	}
+	out, err = l.Node.Shell(ctx, "ip -o address show dev br-ex scope global; ip -6 route show dev br-ex; cat /etc/resolv.conf /etc/dnsmasq.d/*")
+	t.Logf("on the node:\n%s", out)
+	if err != nil || !strings.Contains(out, siteSix+"/64") || !strings.Contains(out, ownSix) || strings.Contains(out, "inet ") {
+		t.Errorf("its addresses: %v\n%s", err, out)
+	}
+	conn, err := l.Site.Client().Dial(ctx, "tcp", net.JoinHostPort(siteSix, "53"))
+	if err == nil {
+		_ = conn.Close()
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		t.Errorf("a machine in the site's LAN asks the node's name server: %v", err)
+	}
+}
