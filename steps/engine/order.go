@@ -80,7 +80,7 @@ func ordered(c *core, busy bool) unattended.Decision {
 		f.Control = c.control.holder
 	}
 	if failed {
-		f.Failed, f.Code = cmp.Or(c.job.current, "landing"), "no code"
+		f.Failed, f.Code = cmp.Or(c.job.current, "landing"), "ERR-UNKN"
 		if c.job.problem != nil {
 			f.Code = c.job.problem.Code
 		}
