@@ -112,6 +112,18 @@ func TestEmptied(t *testing.T) {
 	last("spec.additionalTrustBundle=")
 }
 
+// TestRefusedPathGoes: a mistyped path to a file leaves nothing in its field, and its message holds the page until Ctrl-U takes it away.
+func TestRefusedPathGoes(t *testing.T) {
+	b := opened(t)
+	b.in("spec.additionalTrustBundle")
+	b.press("'/mnt/missing.pem", "enter")
+	b.shows("/mnt/missing.pem")
+	b.press("ctrl+u")
+	if strings.Contains(b.screen(), "/mnt/missing.pem") {
+		t.Errorf("Ctrl-U empties the field and leaves the message:\n%s", b.screen())
+	}
+}
+
 // TestSecretEmptied: Ctrl-U takes a secret away that is set.
 func TestSecretEmptied(t *testing.T) {
 	b := newBench(t, 80, 24, realSite)

@@ -85,9 +85,10 @@ func (e *entry) press(msg tea.KeyPressMsg, v view.Field) tea.Cmd {
 	return nil
 }
 
-// empties reports whether a key empties the field itself: what is typed is empty already.
+// empties reports whether a key empties the field itself: what is typed is empty already. A value that was refused, such as a path to no
+// file, goes as one that is set does: its message would hold the page.
 func (e *entry) empties(msg tea.KeyPressMsg, v view.Field) bool {
-	holds := v.SecretSet || v.Kind != steps.Text && (len(e.paste.lines) > 0 || v.Value != "") // a text is seen, and edited
+	holds := v.SecretSet || e.refused[v.Path] != "" || v.Kind != steps.Text && (len(e.paste.lines) > 0 || v.Value != "") // a text is seen, and edited
 	return holds && pressed(msg, e.keys.erase) && e.ed.value() == ""
 }
 

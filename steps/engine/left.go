@@ -62,19 +62,23 @@ func (j *job) left(now time.Time) (left float64, late message.Text) {
 }
 
 // rest is how long the step at work still takes, and whether that is longer than its plan said. Past the plan it goes by what the
-// step itself says of its wait.
+// step itself says of its wait. A stretch of time that has to pass is as long on a fast node as on any other.
 func (s *stepState) rest(usual, worked float64, now time.Time) (rest float64, late bool) {
+	p := s.progress
+	stretch := p != nil && p.Unit == "seconds" && p.Total > 0
+	if stretch {
+		usual = max(usual, float64(p.Total))
+	}
 	rest = usual - worked
 	if rest < 0 {
 		rest = 0
 		late = worked > 1.5*usual && usual > 0
 	}
-	p := s.progress
 	switch {
 	case p == nil:
 	case rest == 0 && p.Usual > 0:
 		rest = max(p.Usual-now.Sub(s.expects).Seconds(), 0)
-	case p.Unit == "seconds" && p.Total > 0: // a stretch of time that has to pass
+	case stretch:
 		rest = float64(max(p.Total-p.Done, 0))
 	}
 	return rest, late

@@ -69,6 +69,17 @@ func TestTimeLeft(t *testing.T) {
 	})
 }
 
+// TestStretchIsNotLate: two minutes of health last two minutes on a node that is twice as fast as the plans. They are late when they begin
+// again and again.
+func TestStretchIsNotLate(t *testing.T) {
+	for worked, want := range map[float64]bool{100: false, 170: false, 190: true} {
+		s := &stepState{progress: &progress.Progress{Done: 20, Total: 120, Unit: "seconds"}}
+		if rest, late := s.rest(50, worked, time.Time{}); late != want || rest != 100 {
+			t.Errorf("after %.0f s: %.0f s left, late %t; want 100 s, %t", worked, rest, late, want)
+		}
+	}
+}
+
 // TestPaceHasBounds: a step that waited for a person, or one that found its work done, says little of the next.
 func TestPaceHasBounds(t *testing.T) {
 	for took, want := range map[float64]float64{300: 1, 600: 720. / 420, 1e9: 1320. / 420, 0: report.Fastest} {

@@ -36,10 +36,16 @@ func IPv4Gateway(s string) error { return hostAddress(s, true, false) }
 func IPv6Gateway(s string) error { return hostAddress(s, false, true) }
 
 func hostAddress(s string, four, linkLocal bool) error {
-	addr, f := parseAddress(s)
-	switch {
+	like := message.T("write it like 2001:db8:51::10")
+	if four {
+		like = message.T("write it like 198.51.100.10")
+	}
+	addr, f := parseAddress(s, like)
+	switch length, mask := ones(s); {
 	case f != nil:
 		return f
+	case mask && four && length >= 8 && length < addr.BitLen(): // the line of the sheet above or below
+		return fault(message.T("write the address here; the netmask belongs in the prefix length"), message.F("is %s, a netmask and not an address", shown(s)))
 	case four && !addr.Is4():
 		return fault(message.T("write an IPv4 address like 198.51.100.10"), message.F("is %s, an IPv6 address", shown(s)))
 	case !four && addr.Is4():
@@ -53,18 +59,23 @@ func hostAddress(s string, four, linkLocal bool) error {
 	return nil
 }
 
-// parseAddress is strict: 010.0.0.1 means one address to some programs and another to others.
-func parseAddress(s string) (netip.Addr, *Error) {
+// anyFamily is how an address is written where both families will do.
+func anyFamily() message.Text {
+	return message.T("write it like 198.51.100.10 or 2001:db8:51::10")
+}
+
+// parseAddress is strict: 010.0.0.1 means one address to some programs and another to others. What is no address is told how it is written.
+func parseAddress(s string, like message.Text) (netip.Addr, *Error) {
 	addr, err := netip.ParseAddr(s)
 	switch {
 	case s == "":
-		return addr, fault(message.T("write it like 198.51.100.10"), message.T("is missing"))
+		return addr, fault(like, message.T("is missing"))
 	case strings.Contains(s, "/"):
 		return addr, fault(message.T("write the address alone; the prefix length is a separate value"), message.F("is %s, an address with a prefix length", shown(s)))
 	case err != nil && leadingZero(s):
 		return addr, fault(message.T("write the numbers without leading zeros"), message.F("is %s, where a number starts with 0", shown(s)))
 	case err != nil:
-		return addr, fault(message.T("write it like 198.51.100.10 or 2001:db8:51::10"), message.F("is %s, which is not an IP address", shown(s)))
+		return addr, fault(like, message.F("is %s, which is not an IP address", shown(s)))
 	case addr.Zone() != "":
 		return addr, fault(message.T("remove the % and what follows"), message.F("is %s, an address with a zone", shown(s)))
 	case addr.Is4In6():
@@ -109,7 +120,7 @@ func reachable(addr netip.Addr) *Error {
 // DNSServers reports what is wrong with the list of name servers.
 func DNSServers(s string) error {
 	return eachOf(s, maxDNSServers, func(server string) *Error {
-		addr, f := parseAddress(server)
+		addr, f := parseAddress(server, anyFamily())
 		if f != nil {
 			return f
 		}
@@ -147,7 +158,7 @@ func elsewhere(s string) *Error {
 // hostOrAddress reports what is wrong with the name or the address of a server.
 func hostOrAddress(s string) *Error {
 	if looksLikeAddress(s) {
-		addr, f := parseAddress(s)
+		addr, f := parseAddress(s, anyFamily())
 		if f != nil {
 			return f
 		}

@@ -115,7 +115,7 @@ func TestNetworkTogether(t *testing.T) {
 		{"bond without ports", network("bond.mode", "active-backup"), "spec.network.bond.ports: is missing, but there is a mode; name at least one port, or remove the bond's mode", ""},
 		{"bond without mode", network("bond.ports", "enp1s0"), "spec.network.bond.mode: is missing, but there are ports; write the mode that the switch is set to, for example active-backup", ""},
 		{"bond and port", network("bond.mode", "802.3ad", "bond.ports", "enp1s0", "interface", "enp2s0"), "spec.network.interface: is given as well as a bond; remove it; the bond's ports lead to the site", ""},
-		{"a wrong value once", network("ipv4.gateway", "198.51.100.300"), `spec.network.ipv4.gateway: is "198.51.100.300", which is not an IP address; write it like 198.51.100.10 or 2001:db8:51::10`, ""},
+		{"a wrong value once", network("ipv4.gateway", "198.51.100.300"), `spec.network.ipv4.gateway: is "198.51.100.300", which is not an IP address; write it like 198.51.100.10`, ""},
 		{
 			"nmstate beside it",
 			map[string]string{"spec.networkConfig": "interfaces: [{name: enp1s0, ipv4: {dhcp: true}}]", "spec.network.mtu": "1500"},

@@ -115,7 +115,7 @@ func mirrorHost(s string) *Error {
 
 func registryHost(s string) *Error {
 	if looksLikeAddress(s) {
-		addr, f := parseAddress(s)
+		addr, f := parseAddress(s, anyFamily())
 		if f != nil {
 			return f
 		}

@@ -25,6 +25,9 @@ func TestStrangeTexts(t *testing.T) {
 		{IPv4Address, "2001:db8::1/64", "is \"2001:db8::1\", an IPv6 address"},
 		{IPv6Address, "198.51.100.10/24", "is \"198.51.100.10\", an IPv4 address"},
 		{IPv6Address, "2001:db8::1 255.255.255.0", "not an IP address"},
+		{IPv6Address, "ten", "is not an IP address; write it like 2001:db8:51::10"}, // one of the other family would be refused
+		{IPv4Gateway, "255.255.255.0", "a netmask and not an address"},
+		{IPv4Address, "255.255.255.255", "the broadcast address"},
 		{IPv6Prefix, "255.255.255.255", "number"},
 		{noProxy, "0.0.0.0/0", "has 0.0.0.0/0, every IPv4 address"},
 		{noProxy, "example.com,::/0", "has ::/0, every IPv6 address"},
