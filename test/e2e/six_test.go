@@ -22,8 +22,8 @@ const (
 	siteSix = "2001:db8:51::10"
 )
 
-// TestALandingOfIPv6Alone lands a node that was installed without IPv4 at a site without IPv4. Its names lead to it from the node, from a
-// pod and from the site, before and after a boot.
+// TestALandingOfIPv6Alone lands a node that was installed without IPv4 at a site without IPv4. Its names lead to it from the node and from the
+// site, before and after a boot. The pods of the bench have IPv4 alone, so that none of them can ask.
 func TestALandingOfIPv6Alone(t *testing.T) {
 	l := bakedOfIPv6(t)
 	ctx := wait.Within(t, 6*time.Minute)
