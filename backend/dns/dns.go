@@ -129,6 +129,10 @@ func Add(ctx context.Context, m *host.Machine, z Zone, domain string) (changed b
 
 // encode writes the answers for a domain as dnsmasq reads them. Slashes, line breaks and the like have their own meaning
 // there, and no way to escape it, so that anything but a domain name is refused.
+//
+// From 2.86 on dnsmasq asks the site's servers for what an address does not answer: the other family, other records. A silent one would
+// hold up each look for a name. "local" has it answer that there is nothing. It stands last: 2.85 (RHEL 9) reads from the end, and
+// would say that there is no such name.
 func (z Zone) encode(domain string) (string, error) {
 	if wrong := validation.IsDNS1123Subdomain(domain); len(wrong) > 0 {
 		return "", &problem.Problem{
@@ -137,10 +141,14 @@ func (z Zone) encode(domain string) (string, error) {
 		}
 	}
 	var out strings.Builder
-	for _, name := range []string{"api.", "api-int.", "apps."} {
+	names := []string{"api.", "api-int.", "apps."}
+	for _, name := range names {
 		for _, a := range z.Addresses {
 			fmt.Fprintf(&out, "address=/%s%s/%s\n", name, domain, a)
 		}
+	}
+	for _, name := range names {
+		fmt.Fprintf(&out, "local=/%s%s/\n", name, domain)
 	}
 	return out.String(), nil
 }

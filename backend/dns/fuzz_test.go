@@ -46,6 +46,9 @@ func FuzzZone(f *testing.F) {
 		for _, name := range []string{"api.", "api-int.", "apps."} {
 			want = append(want, "address=/"+name+domain+"/192.168.127.10")
 		}
+		for _, name := range []string{"api.", "api-int.", "apps."} { // behind the addresses: see encode
+			want = append(want, "local=/"+name+domain+"/")
+		}
 		if got := options(t, m.Content("/etc/dnsmasq.d/touchdown-site.conf")); !slices.Equal(got, want) {
 			t.Errorf("%q: dnsmasq reads %q, want %q", domain, got, want)
 		}

@@ -64,7 +64,7 @@ func anyFamily() message.Text {
 	return message.T("write it like 198.51.100.10 or 2001:db8:51::10")
 }
 
-// parseAddress is strict: 010.0.0.1 means one address to some programs and another to others. What is no address is told how it is written.
+// parseAddress is strict: 010.0.0.1 means one address to some programs and another to others. like shows how it is written.
 func parseAddress(s string, like message.Text) (netip.Addr, *Error) {
 	addr, err := netip.ParseAddr(s)
 	switch {
