@@ -196,7 +196,7 @@ func dnsmasq(t *testing.T, m *hosttest.Fake) string {
 		for _, f := range files {
 			for line := range strings.Lines(m.Content(f)) {
 				parts := strings.Split(strings.TrimSpace(line), "/")
-				if len(parts) == 3 && strings.HasSuffix("."+q.Question[0].Name, "."+parts[1]+".") {
+				if parts[0] == "address=" && strings.HasSuffix("."+q.Question[0].Name, "."+parts[1]+".") {
 					answer.Rcode = dns.RcodeSuccess
 					answer.Answer = []dns.RR{&dns.A{
 						Hdr: dns.RR_Header{Name: q.Question[0].Name, Rrtype: dns.TypeA, Class: dns.ClassINET},
