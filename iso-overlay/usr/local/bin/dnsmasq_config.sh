@@ -23,6 +23,10 @@ if [ -z "$name" ] || [ -z "$base" ]; then
 	exit 1
 fi
 mkdir -p /etc/dnsmasq.d
-printf 'address=/%s/%s\n' \
-	"apps.$name.$base" "$address" "api-int.$name.$base" "$address" "api.$name.$base" "$address" \
-	>/etc/dnsmasq.d/single-node.conf
+apps=apps.$name.$base internal=api-int.$name.$base api=api.$name.$base
+
+# dnsmasq asks the site's servers for what an address does not answer (2.86 and later). "local" ends that; it has to stand last.
+{
+	printf 'address=/%s/%s\n' "$apps" "$address" "$internal" "$address" "$api" "$address"
+	printf 'local=/%s/\n' "$apps" "$internal" "$api"
+} >/etc/dnsmasq.d/single-node.conf
