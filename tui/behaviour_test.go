@@ -599,6 +599,19 @@ func TestWhatDoesNotFitTogether(t *testing.T) {
 	b.shows("Network port")
 }
 
+// TestAnswersByTheirLabels: a sentence that the rules of the site config say names an answer as its field does, on its page and on the review.
+func TestAnswersByTheirLabels(t *testing.T) {
+	fault := message.T("does not go with spec.baseDomain. Set spec.policy.allowReboot")
+	const want = `does not go with "Base domain". Set spec.policy.allowReboot` // which has no page here
+	b := newBench(t, 80, 24, func(s *view.Snapshot) { s.Stages[1].Steps[0].Fields[0].Problem = fault })
+	b.press("c")
+	b.shows(want)
+	b = newBench(t, 80, 24, func(s *view.Snapshot) {
+		s.State, s.Review = view.Reviewed, &view.Review{Problems: []message.Text{fault}, Warnings: []message.Text{fault}}
+	})
+	b.shows("- " + want)
+}
+
 // basicGlyphs are the marks of the rich theme as the basic one has them.
 var basicGlyphs = strings.NewReplacer("\u2500", "-", "\u2502", "|", "\u2588", "#", "\u2591", ".")
 

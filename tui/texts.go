@@ -83,6 +83,7 @@ var sentences = map[string]string{
 	"form.pem":          "Paste, or type a path.",
 	"form.example":      "Example: %s",
 	"form.set":          "set, not shown",
+	"form.named":        `"%s"`,
 	"form.pasting":      "line %d, empty line ends",
 	"form.lines":        "%d lines",
 	"form.unsent":       "not sent yet",
