@@ -599,6 +599,33 @@ func TestWhatDoesNotFitTogether(t *testing.T) {
 	b.shows("Network port")
 }
 
+// TestClosedLeadsBack: what was opened from the list of a form's checks or from the log leads back there, and those to the page.
+func TestClosedLeadsBack(t *testing.T) {
+	b := newBench(t, 80, 24, func(s *view.Snapshot) {
+		s.Stages[1].Steps[0].Checks = []check.Check{{ID: "gateway", Title: message.T("Gateway"), Status: check.Fail, Observed: message.T("silent")}}
+	})
+	b.press("c")
+	b.app.over = func() screen { c := newChecks(b.app.desk, b.app.opened); c.over = true; return c }()
+	top := func(keys, want string) {
+		t.Helper()
+		if b.press(strings.Fields(keys)...); b.app.top().name() != want {
+			t.Errorf("%s leads to %s, want %s", keys, b.app.top().name(), want)
+		}
+	}
+	top("down enter", "evidence")
+	top("b", "checks")
+	top("w", "waive")
+	top("esc esc", "checks")
+	top("?", "help")
+	top("ctrl+c", "confirm")
+	top("b", "checks")
+	top("b", "form")
+	top("tab tab tab tab tab tab l", "log")
+	top("?", "help")
+	top("b", "log")
+	top("b", "form")
+}
+
 // TestAnswersByTheirLabels: a sentence that the rules of the site config say names an answer as its field does, on its page and on the review.
 func TestAnswersByTheirLabels(t *testing.T) {
 	fault := message.T("does not go with spec.baseDomain. Set spec.policy.allowReboot")
