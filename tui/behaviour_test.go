@@ -20,6 +20,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/message"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 )
@@ -588,7 +589,7 @@ func TestWhatDoesNotFitTogether(t *testing.T) {
 	}
 	b.press("tab", "tab", "enter")
 	b.shows("! " + fault)
-	b.shows("Base domain: see below.")
+	b.shows("Fix this first: Base domain.")
 	b.press("up", "'goo")
 	b.shows("! " + fault)
 	b.press("'d")
@@ -597,6 +598,30 @@ func TestWhatDoesNotFitTogether(t *testing.T) {
 	}
 	b.press("backspace", "tab", "tab", "tab", "tab", "enter")
 	b.shows("Network port")
+}
+
+// TestStopIsNoFailure: work that a person stopped has not failed, and while it goes on nothing says that it has.
+func TestStopIsNoFailure(t *testing.T) {
+	b := newBench(t, 80, 24, func(s *view.Snapshot) {
+		s.State, s.Problem = view.HasFailed, &event.Trouble{Code: view.Halted, Summary: message.T("The work was stopped by a person.")}
+	})
+	if b.shows(": STOPPED"); strings.Contains(b.screen(), "FAILED") {
+		t.Errorf("a stop is shown as a failure:\n%s", b.screen())
+	}
+	again := view.Stage{Steps: []view.Step{{Status: view.Running}, {Status: view.StepFailed}, {Status: view.Pending}}}
+	if _, status := tallied(again); status != view.Running {
+		t.Errorf("a stage at work is marked as %s", status)
+	}
+}
+
+// TestRestoreKeys: on a field to choose from, Ctrl-R is about the field and o about the page, as it is on the button.
+func TestRestoreKeys(t *testing.T) {
+	b := newBench(t, 80, 24, realSite)
+	b.press("c")
+	b.in("spec.network.ipv4.method")
+	b.shows("Ctrl-R restore")
+	b.press("o")
+	b.shows("Restore the page: Network")
 }
 
 // TestClosedLeadsBack: what was opened from the list of a form's checks or from the log leads back there, and those to the page.
