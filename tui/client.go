@@ -175,8 +175,8 @@ func (c *client) allFields() []view.Field {
 // pathOfAnswer is how a sentence names an answer of the site config, which nobody at a console has seen.
 var pathOfAnswer = regexp.MustCompile(`\bspec(\.[A-Za-z0-9]+)+`)
 
-// named shows a sentence about answers, with the labels of the fields that have a page.
-func (c *client) named(text message.Text) string {
+// labelled shows a sentence about answers, with the labels of the fields that have a page.
+func labelled(c *client, text message.Text) string {
 	return pathOfAnswer.ReplaceAllStringFunc(show(text), func(path string) string {
 		for _, v := range c.allFields() {
 			if v.Path == path {
@@ -187,10 +187,10 @@ func (c *client) named(text message.Text) string {
 	})
 }
 
-func (c *client) namedAll(texts []message.Text) []string {
+func allLabelled(c *client, texts []message.Text) []string {
 	all := make([]string, len(texts))
 	for i, text := range texts {
-		all[i] = c.named(text)
+		all[i] = labelled(c, text)
 	}
 	return all
 }

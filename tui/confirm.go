@@ -38,15 +38,15 @@ func newConfirm(d *desk, c confirm) *confirm {
 
 // newLeave asks before this console is closed.
 func newLeave(d *desk) *confirm {
-	return newConfirm(d, confirm{title: t("leave.title"), text: d.ofLeaving(), cmd: tea.Quit})
+	return newConfirm(d, confirm{title: t("leave.title"), text: ofLeaving(d.snap), cmd: tea.Quit})
 }
 
 // ofLeaving is what a person should know who leaves a console. A question does not wait for anyone's return.
-func (c *client) ofLeaving() string {
-	if c.snap == nil || c.snap.Question == nil || c.snap.Question.Until.IsZero() {
+func ofLeaving(s *view.Snapshot) string {
+	if s == nil || s.Question == nil || s.Question.Until.IsZero() {
 		return t("leave.text")
 	}
-	q := c.snap.Question
+	q := s.Question
 	for _, choice := range q.Choices {
 		if choice.Value == q.Default {
 			return t("leave.asked", choice.Label) + " " + t("leave.text")

@@ -164,7 +164,7 @@ func (f *form) decide() tea.Cmd {
 	f.leaving = false
 	for _, v := range f.fields() {
 		why := f.problem(v, f.entry.tried)
-		if f.held && why != "" && why == f.named(v.Together) && !f.holds(v) {
+		if f.held && why != "" && why == labelled(f.client, v.Together) && !f.holds(v) {
 			continue
 		}
 		if f.held && why != "" {

@@ -49,7 +49,7 @@ func (a *app) followJob() {
 	a.page = a.choose(a.page)
 	// A confirmation of something that is over, or what this console may no longer do or show, must not stay; reading matter may.
 	if c, ok := a.over.(interface{ over() bool }); ok && c.over() {
-		a.uncover()
+		a.cover(nil)
 	}
 	if top := a.top(); top != a.last {
 		if _, secret := a.last.(*logIn); secret {
@@ -178,9 +178,7 @@ func (a *app) switchMode() {
 func (a *app) pass(msg tea.Msg) tea.Cmd {
 	next, cmd := a.top().update(msg)
 	switch {
-	case next == nil:
-		a.uncover()
-	case next.overlay():
+	case next == nil, next.overlay():
 		a.cover(next)
 	default:
 		a.over, a.beneath, a.page = nil, nil, next
@@ -188,8 +186,13 @@ func (a *app) pass(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// cover lays a page on top. The list of checks and the log stay beneath what they open: who closes it is there again.
+// cover lays a page on top, or with nil takes the one there away. The list of checks and the log stay beneath what they open: who closes it
+// is there again.
 func (a *app) cover(next screen) {
+	if next == nil {
+		a.over, a.beneath = a.beneath, nil
+		return
+	}
 	switch a.over.(type) {
 	case *checks, *logView:
 		if next != a.over {
@@ -198,6 +201,3 @@ func (a *app) cover(next screen) {
 	}
 	a.over = next
 }
-
-// uncover takes the page on top away.
-func (a *app) uncover() { a.over, a.beneath = a.beneath, nil }
