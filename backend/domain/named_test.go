@@ -140,11 +140,15 @@ func TestANameMovesFromAnotherEntry(t *testing.T) {
 	if now := b.specs(t); !strings.Contains(now, back) {
 		t.Errorf("not %s\nin %s", back, now)
 	}
+	// An entry whose Secret goes while a revision with it is installed has that one fall back, here as on a node.
+	fatal(t, domain.Noticed(ctx, b.c, paced()))
+	fatal(t, domain.WaitRolledOut(ctx, b.c, "", paced()))
 	late.c = b.c
 	late.restore(t)
 	if now := b.specs(t); now != before {
 		t.Errorf("not as before:\n%s\n%s", before, now)
 	}
+	fatal(t, domain.Noticed(ctx, b.c, paced()))
 	fatal(t, domain.WaitRolledOut(ctx, b.c, "", paced()))
 	serves(map[string]string{vanity: vanity, second: second, name: vanity})
 }

@@ -348,7 +348,7 @@ func TestConfinedEnds(t *testing.T) {
 				limit = 300 * time.Millisecond
 			}
 			_, err := run(t, what, limit)
-			// The runtime reports a failed allocation of its own tables in other words, as does the race detector.
+			// The Go runtime has another message when it cannot allocate its own tables, and so has the race detector.
 			said := strings.NewReplacer("ThreadSanitizer failed to allocate", "out of memory", "runtime: cannot allocate memory", "out of memory").Replace(fmt.Sprint(err))
 			if !errors.Is(err, errConfined) || !strings.Contains(said, want) {
 				t.Errorf("want %q, got %v", want, err)

@@ -29,7 +29,7 @@ const ReaderCommand = "media-reader"
 const (
 	readerCPU    = 10 * time.Second
 	readerTime   = time.Minute
-	readerMemory = 32 << 20 // bytes beyond what the program has when it begins, which is 20 MiB: less than 64 MiB in all
+	readerMemory = 32 << 20 // bytes beyond what the program has when it begins, which is 20 MiB and the stacks of its threads, nearly unused: less than 64 MiB in all
 	readerReply  = 8 << 20  // bytes: volume.MaxContent in base64, and the list of files
 )
 

@@ -29,7 +29,7 @@ func DecideOrder(f OrderFacts) Decision {
 		is.Why = message.T("records were lost, a person has to look")
 	case f.Busy:
 		is.Why = message.T("work is under way")
-	case f.Failed != "": // a retry goes on with what the program of now has written, and its undo puts that back
+	case f.Failed != "": // the version that did the work has to retry it or undo it
 		is.Why = message.F("%s failed (%s), a person has to decide", f.Failed, f.Code)
 	case f.Control != "":
 		is.Why = message.F("%s has control", f.Control)

@@ -53,20 +53,8 @@ func TestALandingOfIPv6Alone(t *testing.T) {
 // bakedOfIPv6 is such a node as it leaves the factory, at the end of the site's cable.
 func bakedOfIPv6(t *testing.T) *landing.Landing {
 	t.Helper()
-	wait.Slow(t)
-	image, err := node.Installed(wait.Within(t, 5*time.Minute))
-	node.Require(t, err)
-	m, err := node.New(t.Context(), node.Options{Image: image})
-	node.Require(t, err)
-	m.EndsWith(t)
-	node.Require(t, m.Program())
-	if err := m.WriteFile("/etc/NetworkManager/system-connections/"+node.Port0+".nmconnection", []byte(node.ProfileOfIPv6(ownSix, "2001:db8:fac::1")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	m := node.WithProfile(t, node.ProfileOfIPv6(ownSix, "2001:db8:fac::1"))
 	ctx := wait.Within(t, 5*time.Minute)
-	if err := m.Boot(ctx); err != nil {
-		t.Fatal(err)
-	}
 	stop, err := m.ServeIPv6(ctx, netip.MustParsePrefix("2001:db8:fac::1/64"), ownSix)
 	if err != nil {
 		t.Fatal(err)

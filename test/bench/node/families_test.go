@@ -68,27 +68,8 @@ func TestBakeOfTwoFamilies(t *testing.T) {
 // inLAN is the installed node with another profile of its uplink, booted in the factory's LAN with the program under test.
 func inLAN(t *testing.T, profile string) *node.Machine {
 	t.Helper()
-	m := withProfile(t, profile)
+	m := node.WithProfile(t, profile)
 	serveFactory(t, m)
-	return m
-}
-
-// withProfile is the installed node with another profile of its uplink, booted with nobody in its LAN.
-func withProfile(t *testing.T, profile string) *node.Machine {
-	t.Helper()
-	wait.Slow(t)
-	image, err := node.Installed(wait.Within(t, 5*time.Minute))
-	node.Require(t, err)
-	m, err := node.New(t.Context(), node.Options{Image: image})
-	node.Require(t, err)
-	m.EndsWith(t)
-	node.Require(t, m.Program())
-	if err := m.WriteFile("/etc/NetworkManager/system-connections/enp1s0.nmconnection", []byte(profile), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Boot(wait.Within(t, time.Minute)); err != nil {
-		t.Fatal(err)
-	}
 	return m
 }
 

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"testing"
 	"time"
 
 	"touchdown/test/wait"
@@ -45,6 +46,26 @@ addr-gen-mode=eui64
 func ProfileOfIPv6(address, router string) string {
 	return strings.NewReplacer("method=auto\ndhcp-timeout=10", "method=disabled",
 		"method=auto\naddr-gen-mode=eui64", "method=manual\naddress1="+address+"/64,"+router+"\ndns="+router+"\nmay-fail=false").Replace(InstalledProfile)
+}
+
+// WithProfile is the installed node with another profile of its uplink, booted for a test with nobody in its LAN and with the program under
+// test.
+func WithProfile(t testing.TB, profile string) *Machine {
+	t.Helper()
+	wait.Slow(t)
+	image, err := Installed(wait.Within(t, 5*time.Minute))
+	Require(t, err)
+	m, err := New(t.Context(), Options{Image: image})
+	Require(t, err)
+	m.EndsWith(t)
+	Require(t, m.Program())
+	if err := m.WriteFile("/etc/NetworkManager/system-connections/"+Port0+".nmconnection", []byte(profile), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Boot(wait.Within(t, time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 // Installed returns the name of a prepared disk with a single-node OpenShift as the installer leaves it: the kubelet has

@@ -32,7 +32,7 @@ func TestBakeOfIPv6Alone(t *testing.T) {
 }
 
 func bakeIPv6Alone(t *testing.T, profile string) {
-	m := withProfile(t, profile)
+	m := node.WithProfile(t, profile)
 	own := sixAddress
 	if profile == announcedSix {
 		own = announced(t, m)
