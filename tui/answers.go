@@ -105,14 +105,14 @@ func (a *answers) problem(v view.Field, tried bool) string {
 		return why
 	}
 	if show(v.Problem) != "" {
-		return show(v.Problem)
+		return labelled(a.client, v.Problem)
 	}
 	empty := v.Value == "" && !v.SecretSet && a.unsent[v.Path] == "" && v.Kind != steps.YesNo
 	if tried && empty && !v.Optional {
 		return t("form.needed")
 	}
 	if tried && a.unsent[v.Path] == "" {
-		return show(v.Together)
+		return labelled(a.client, v.Together)
 	}
 	return ""
 }

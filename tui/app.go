@@ -153,7 +153,7 @@ func (a *app) gotDocument(msg docMsg) {
 		a.flash = a.explain(msg.failed)
 	}
 	if _, log := a.over.(*logView); (a.over == nil || log) && (msg.sum != "" || msg.failed != nil) {
-		a.over = newBundled(a.desk, msg)
+		a.cover(newBundled(a.desk, msg))
 	}
 }
 

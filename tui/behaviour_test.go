@@ -20,6 +20,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/message"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 )
@@ -588,7 +589,7 @@ func TestWhatDoesNotFitTogether(t *testing.T) {
 	}
 	b.press("tab", "tab", "enter")
 	b.shows("! " + fault)
-	b.shows("Base domain: see below.")
+	b.shows("Fix this first: Base domain.")
 	b.press("up", "'goo")
 	b.shows("! " + fault)
 	b.press("'d")
@@ -597,6 +598,70 @@ func TestWhatDoesNotFitTogether(t *testing.T) {
 	}
 	b.press("backspace", "tab", "tab", "tab", "tab", "enter")
 	b.shows("Network port")
+}
+
+// TestStopIsNoFailure: work that a person stopped has not failed, and while it goes on nothing says that it has.
+func TestStopIsNoFailure(t *testing.T) {
+	b := newBench(t, 80, 24, func(s *view.Snapshot) {
+		s.State, s.Problem = view.HasFailed, &event.Trouble{Code: view.Halted, Summary: message.T("The work was stopped by a person.")}
+	})
+	if b.shows(": STOPPED"); strings.Contains(b.screen(), "FAILED") {
+		t.Errorf("a stop is shown as a failure:\n%s", b.screen())
+	}
+	again := view.Stage{Steps: []view.Step{{Status: view.Running}, {Status: view.StepFailed}, {Status: view.Pending}}}
+	if _, status := tallied(again); status != view.Running {
+		t.Errorf("a stage at work is marked as %s", status)
+	}
+}
+
+// TestRestoreKeys: on a field to choose from, Ctrl-R is about the field and o about the page, as it is on the button.
+func TestRestoreKeys(t *testing.T) {
+	b := newBench(t, 80, 24, realSite)
+	b.press("c")
+	b.in("spec.network.ipv4.method")
+	b.shows("Ctrl-R restore")
+	b.press("o")
+	b.shows("Restore the page: Network")
+}
+
+// TestClosedLeadsBack: what was opened from the list of a form's checks or from the log leads back there, and those to the page.
+func TestClosedLeadsBack(t *testing.T) {
+	b := newBench(t, 80, 24, func(s *view.Snapshot) {
+		s.Stages[1].Steps[0].Checks = []check.Check{{ID: "gateway", Title: message.T("Gateway"), Status: check.Fail, Observed: message.T("silent")}}
+	})
+	b.press("c")
+	b.app.over = func() screen { c := newChecks(b.app.desk, b.app.opened); c.over = true; return c }()
+	top := func(keys, want string) {
+		t.Helper()
+		if b.press(strings.Fields(keys)...); b.app.top().name() != want {
+			t.Errorf("%s leads to %s, want %s", keys, b.app.top().name(), want)
+		}
+	}
+	top("down enter", "evidence")
+	top("b", "checks")
+	top("w", "waive")
+	top("esc esc", "checks")
+	top("?", "help")
+	top("ctrl+c", "confirm")
+	top("b", "checks")
+	top("b", "form")
+	top("tab tab tab tab tab tab l", "log")
+	top("?", "help")
+	top("b", "log")
+	top("b", "form")
+}
+
+// TestAnswersByTheirLabels: a sentence that the rules of the site config say names an answer as its field does, on its page and on the review.
+func TestAnswersByTheirLabels(t *testing.T) {
+	fault := message.T("does not go with spec.baseDomain. Set spec.policy.allowReboot")
+	const want = `does not go with "Base domain". Set spec.policy.allowReboot` // which has no page here
+	b := newBench(t, 80, 24, func(s *view.Snapshot) { s.Stages[1].Steps[0].Fields[0].Problem = fault })
+	b.press("c")
+	b.shows(want)
+	b = newBench(t, 80, 24, func(s *view.Snapshot) {
+		s.State, s.Review = view.Reviewed, &view.Review{Problems: []message.Text{fault}, Warnings: []message.Text{fault}}
+	})
+	b.shows("- " + want)
 }
 
 // basicGlyphs are the marks of the rich theme as the basic one has them.

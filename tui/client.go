@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/idle"
@@ -168,6 +170,29 @@ func (c *client) allFields() []view.Field {
 		}
 	}
 	return fields
+}
+
+// pathOfAnswer is how a sentence names an answer of the site config, which nobody at a console has seen.
+var pathOfAnswer = regexp.MustCompile(`\bspec(\.[A-Za-z0-9]+)+`)
+
+// labelled shows a sentence about answers, with the labels of the fields that have a page.
+func labelled(c *client, text message.Text) string {
+	return pathOfAnswer.ReplaceAllStringFunc(show(text), func(path string) string {
+		for _, v := range c.allFields() {
+			if v.Path == path {
+				return t("form.named", v.Label)
+			}
+		}
+		return path
+	})
+}
+
+func allLabelled(c *client, texts []message.Text) []string {
+	all := make([]string, len(texts))
+	for i, text := range texts {
+		all[i] = labelled(c, text)
+	}
+	return all
 }
 
 // stage returns the stage with the ID and its index, or -1.

@@ -38,7 +38,21 @@ func newConfirm(d *desk, c confirm) *confirm {
 
 // newLeave asks before this console is closed.
 func newLeave(d *desk) *confirm {
-	return newConfirm(d, confirm{title: t("leave.title"), text: t("leave.text"), cmd: tea.Quit})
+	return newConfirm(d, confirm{title: t("leave.title"), text: ofLeaving(d.snap), cmd: tea.Quit})
+}
+
+// ofLeaving is what a person should know who leaves a console. A question does not wait for anyone's return.
+func ofLeaving(s *view.Snapshot) string {
+	if s == nil || s.Question == nil || s.Question.Until.IsZero() {
+		return t("leave.text")
+	}
+	q := s.Question
+	for _, choice := range q.Choices {
+		if choice.Value == q.Default {
+			return t("leave.asked", choice.Label) + " " + t("leave.text")
+		}
+	}
+	return t("leave.text")
 }
 
 // newTakeover asks before control is taken from another console.

@@ -186,8 +186,11 @@ func TestEachFailureHasAPage(t *testing.T) {
 		})
 		b.refresh()
 		title, safe := "FAILED", texts["problem.safe"]
-		if f.code == view.RecordsLost {
+		switch f.code {
+		case view.RecordsLost:
 			title, safe = texts["lost.title"], texts["lost.safe"]
+		case view.Halted:
+			title = "STOPPED"
 		}
 		page := unspaced(b.screen())
 		for _, want := range []string{what, "Try: " + fix, "Code to read over the phone: " + f.code, safe, title} {

@@ -17,18 +17,18 @@ func (f *form) keys() []key.Binding {
 	case i < 0 || !f.held:
 		return []key.Binding{k.next, k.enter, k.back, k.goOn, k.help, k.log}
 	case isPasted(v.Kind) && v.Files:
-		return []key.Binding{k.next, k.prev, alias(k.files), k.erase, alias(k.restore)}
+		return []key.Binding{k.next, k.prev, alias(k.files), k.erase, k.restore}
 	case isPasted(v.Kind):
-		return []key.Binding{k.next, k.prev, k.erase, alias(k.restore)}
+		return []key.Binding{k.next, k.prev, k.erase, k.restore}
 	case isText(v.Kind):
 		accept := key.NewBinding(key.WithKeys(k.enter.Keys()...), key.WithHelp(k.enter.Help().Key, t("key.accept")))
 		if v.Files {
-			return []key.Binding{k.next, k.prev, accept, alias(k.files), k.erase, alias(k.restore)}
+			return []key.Binding{k.next, k.prev, accept, alias(k.files), k.erase, k.restore}
 		}
 		if v.SecretSet {
-			return []key.Binding{k.next, k.prev, accept, k.erase, alias(k.restore)}
+			return []key.Binding{k.next, k.prev, accept, k.erase, k.restore}
 		}
-		return []key.Binding{k.next, k.prev, accept, alias(k.restore), k.leave}
+		return []key.Binding{k.next, k.prev, accept, k.restore, k.leave}
 	case f.canAct(v, f.value(v)):
 		return []key.Binding{k.next, k.left, k.enter, f.actKey(v), k.restore, k.back, k.help}
 	default:
@@ -86,7 +86,7 @@ func (f *form) press(msg tea.KeyPressMsg) (screen, tea.Cmd) {
 			return f, f.step(i, 1, false)
 		}
 		f.flash = t("control.readonly")
-	case pressed(msg, k.restore) && (!isText(v.Kind) || msg.Key().Text == ""):
+	case pressed(msg, k.restore):
 		return f, f.restore(v)
 	case v.Files && pressed(msg, k.files) && msg.Key().Text == "":
 		return newFileList(f, v)
@@ -164,7 +164,7 @@ func (f *form) decide() tea.Cmd {
 	f.leaving = false
 	for _, v := range f.fields() {
 		why := f.problem(v, f.entry.tried)
-		if f.held && why != "" && why == show(v.Together) && !f.holds(v) {
+		if f.held && why != "" && why == labelled(f.client, v.Together) && !f.holds(v) {
 			continue
 		}
 		if f.held && why != "" {

@@ -36,8 +36,8 @@ Secrets and keys are never shown again; Ctrl-U removes them. Paste keys
 whole and end with an empty line, take a file on a stick (Ctrl-O), or type
 a path below /run/media, /media, /mnt, /home, /var/home, /tmp or /var/tmp.
 
-Letters work as keys only on the buttons; Tab leads there. a blinks the LED
-of the network port, d opens advanced settings. Example: Domain  example.com`,
+Letters are keys where no text is typed; Tab leads to the buttons. There, a
+may blink the port's LED, and d open advanced settings. Example: example.com`,
 
 	"update": `A stick in this machine has a release of Touchdown. This page tells which
 one, and asks whether it is to take the place of the program on this node.

@@ -53,7 +53,7 @@ func newKeys() keyMap {
 		control: bind("key.control", "ctrl+g"), log: bind("key.log", "l"),
 		repaint: bind("key.repaint", "ctrl+l"), leave: bind("key.leave", "ctrl+c"),
 		mode:    bind("key.mode", "m"),
-		restore: bind("key.restore", "o", "ctrl+r"), erase: bind("key.erase", "ctrl+u"),
+		restore: bind("key.restore", "ctrl+r"), erase: bind("key.erase", "ctrl+u"),
 		restorePage: bind("key.restorePage", "o"),
 		delLeft:     bind("key.delLeft", "backspace", "ctrl+h"), delRight: bind("key.delRight", "delete"),
 		yes: bind("key.yes", "y"), no: bind("key.no", "n"), sure: bind("key.yes", "ctrl+y"),

@@ -109,9 +109,14 @@ func TestPlainAndBack(t *testing.T) {
 	}
 	l.send("\x03")
 	l.shows(texts["leave.title"])
+	l.shows(`its countdown ends with`)
 	l.send("\x19")
 	if err := <-l.ended; err != nil {
 		t.Errorf("left with %v", err)
+	}
+	l.shows("The wizard is closed")
+	if strings.Contains(l.screen(), texts["leave.title"]) || strings.Contains(l.screen(), "Keep the new") {
+		t.Errorf("what can no longer be answered stays in front of the login:\n%s", l.screen())
 	}
 }
 

@@ -242,7 +242,10 @@ func (p *painter) erase(h int) {
 	fmt.Fprint(p.out, rows.String())
 }
 
-// leave puts the cursor below everything and gives the terminal back plain.
-func (p *painter) leave(h int) {
+// leave puts the cursor below everything and gives the terminal back plain, with some last lines.
+func (p *painter) leave(h int, last ...string) {
 	fmt.Fprintf(p.out, "\x1b[m\x1b[%dH\r\n\x1b[?25h", max(h, 1))
+	for _, line := range last {
+		fmt.Fprint(p.out, line, "\r\n")
+	}
 }

@@ -150,7 +150,7 @@ func (p *prompts) verdict(path string) (back, again bool, err error) {
 	why := p.refused[path]
 	for _, f := range p.allFields() {
 		if f.Path == path && show(f.Problem) != "" {
-			why = show(f.Problem)
+			why = labelled(p.client, f.Problem)
 		}
 	}
 	if why != "" {

@@ -72,7 +72,7 @@ func leave(p *prompts, id string, asked []string) (to string, err error) {
 func tellBefore(p *prompts, apart []view.Field, failed []finding) {
 	for _, v := range apart {
 		asked := show(v.Label) + " [" + inBrackets(v) + "]"
-		p.as([]string{without(asked, answered(v)), alert + untoldProblem}, append([]string{asked}, wrap(alert+show(v.Together), minWidth, "")...))
+		p.as([]string{without(asked, answered(v)), alert + untoldProblem}, append([]string{asked}, wrap(alert+labelled(p.client, v.Together), minWidth, "")...))
 	}
 	tell(p, failed)
 	if len(failed) > 0 {

@@ -6,12 +6,8 @@ import (
 
 // whatFailed is what became of the work, in lines.
 func whatFailed(d *desk) []string {
-	step, _ := d.current()
-	v, title := failure(d.snap), t("problem.title", step.Title)
-	if lostRecords(d.snap) {
-		title = t("lost.title")
-	}
-	return append([]string{title, show(v.Summary), t("problem.fix", v.Fix), t("problem.code", v.Code), show(v.Detail)}, v.Output...)
+	v := failure(d.snap)
+	return append([]string{became(d), show(v.Summary), t("problem.fix", v.Fix), t("problem.code", v.Code), show(v.Detail)}, v.Output...)
 }
 
 // trouble tells of a failure, and lists the ways on.

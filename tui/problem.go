@@ -112,12 +112,23 @@ func failure(s *view.Snapshot) *event.Trouble {
 	return &event.Trouble{Code: t("problem.unknown"), Summary: message.Data(t("problem.stopped")), Fix: message.Data(t("problem.tryAgain"))}
 }
 
+// became is the title above what became of the work: what a person stopped has not failed.
+func became(d *desk) string {
+	step, _ := d.current()
+	switch {
+	case lostRecords(d.snap):
+		return t("lost.title")
+	case failure(d.snap).Code == view.Halted:
+		return t("problem.halted", step.Title)
+	}
+	return t("problem.title", step.Title)
+}
+
 func (p *trouble) view(w, h int) page {
-	step, _ := p.desk.current()
 	v := failure(p.snap)
-	title, safe := t("problem.title", step.Title), t("problem.safe")
+	title, safe := became(p.desk), t("problem.safe")
 	if lostRecords(p.desk.snap) {
-		title, safe = t("lost.title"), t("lost.safe")
+		safe = t("lost.safe")
 	}
 	lines := []string{p.theme.bad.Render(cut(title, w))}
 	for _, line := range wrap(show(v.Summary), w, "") {

@@ -153,7 +153,7 @@ func (r *review) text(w int) []string {
 		}
 		lines = append(lines, "")
 	}
-	section(r.theme.bad.Render(t("review.problems")), showAll(v.Problems), untoldProblem)
+	section(r.theme.bad.Render(t("review.problems")), allLabelled(r.client, v.Problems), untoldProblem)
 	title := t("review.changes")
 	if v.Seconds > 0 {
 		title = t("review.lasts", about(seconds(v.Seconds)))
@@ -175,7 +175,7 @@ func (r *review) text(w int) []string {
 	section(r.theme.strong.Render(t("review.disturbances")), disturbs)
 	section(r.theme.strong.Render(t("review.permanent")), permanent)
 	section(r.theme.strong.Render(t("review.files")), showAll(v.Files), untold)
-	section(r.theme.warn.Render(t("review.warnings")), showAll(v.Warnings))
+	section(r.theme.warn.Render(t("review.warnings")), allLabelled(r.client, v.Warnings))
 	section(r.theme.strong.Render(t("review.skipped")), skipped)
 	return lines
 }

@@ -85,10 +85,15 @@ func onScreen(ctx context.Context, engine session.Session, o Options) error {
 	painting()
 	<-done
 	link.release()
-	if _, secret := root.top().(*logIn); secret { // a service that is stopped leaves its last picture
+	_, secret := root.top().(*logIn)
+	var last []string
+	if err == nil && !root.wantsPlain { // a picture would seem to wait for keys
+		last = wrap(t("leave.left"), root.w, "")
+	}
+	if secret || len(last) > 0 { // a service that is stopped leaves its last picture
 		painter.erase(root.h)
 	}
-	painter.leave(root.h)
+	painter.leave(root.h, last...)
 	if root.wantsPlain && err == nil {
 		return errOther
 	}

@@ -19,6 +19,7 @@ type app struct {
 	w, h       int
 	page       screen // asked for by the job's state
 	over       screen // on top of it, or nil
+	beneath    screen // that closing over leads back to, or nil for the page
 	last       screen // that was on top after the last message
 	viewed     screen // that was drawn last
 	late       []int  // rows of the picture that was drawn last which may wait
@@ -48,7 +49,7 @@ func (a *app) followJob() {
 	a.page = a.choose(a.page)
 	// A confirmation of something that is over, or what this console may no longer do or show, must not stay; reading matter may.
 	if c, ok := a.over.(interface{ over() bool }); ok && c.over() {
-		a.over = nil
+		a.cover(nil)
 	}
 	if top := a.top(); top != a.last {
 		if _, secret := a.last.(*logIn); secret {
@@ -143,12 +144,12 @@ func (a *app) keyed(msg tea.KeyPressMsg) tea.Cmd {
 		a.wipe++
 		return nil
 	case pressed(msg, k.leave):
-		a.over = newLeave(a.desk)
+		a.cover(newLeave(a.desk))
 		return nil
 	case yesNo: // any key that does not answer it closes it
 	case top.typing() && msg.Key().Text != "", ofWord:
 	case pressed(msg, k.help) && top.name() != "help":
-		a.over = newHelp(a.desk, top)
+		a.cover(newHelp(a.desk, top))
 		return nil
 	case pressed(msg, k.plain) && !top.typing() && !slices.Contains([]string{"form", "pick", "question", "update"}, top.name()): // which have digits of their own
 		a.wantsPlain = true
@@ -177,12 +178,26 @@ func (a *app) switchMode() {
 func (a *app) pass(msg tea.Msg) tea.Cmd {
 	next, cmd := a.top().update(msg)
 	switch {
-	case next == nil:
-		a.over = nil
-	case next.overlay():
-		a.over = next
+	case next == nil, next.overlay():
+		a.cover(next)
 	default:
-		a.over, a.page = nil, next
+		a.over, a.beneath, a.page = nil, nil, next
 	}
 	return cmd
+}
+
+// cover lays a page on top, or with nil takes the one there away. The list of checks and the log stay beneath what they open: who closes it
+// is there again.
+func (a *app) cover(next screen) {
+	if next == nil {
+		a.over, a.beneath = a.beneath, nil
+		return
+	}
+	switch a.over.(type) {
+	case *checks, *logView:
+		if next != a.over {
+			a.beneath = a.over
+		}
+	}
+	a.over = next
 }

@@ -165,8 +165,12 @@ func tallied(stage view.Stage) (done int, status view.StepStatus) {
 		switch step.Status {
 		case view.StepDone, view.StepSkip, view.StepUndone:
 			done++
-		case view.Running, view.StepFailed:
-			status = step.Status
+		case view.Running:
+			status = view.Running
+		case view.StepFailed:
+			if status != view.Running { // it may be on its way to the step that failed, or was stopped
+				status = view.StepFailed
+			}
 		}
 	}
 	if len(stage.Steps) > 0 && done == len(stage.Steps) {

@@ -199,7 +199,7 @@ func (r *run) stopped(ctx context.Context, id string, took float64, err error) {
 		return
 	}
 	e := event.Event{Kind: event.Cancelled, Step: id, Seconds: took, Problem: event.TroubleOf(&problem.Problem{
-		Code: "ENG-HALT", Summary: message.T("The work was stopped by a person."),
+		Code: view.Halted, Summary: message.T("The work was stopped by a person."),
 		Fix: message.T("Retry to go on from here, or undo to put everything back."),
 	})}
 	if err := r.e.emit(e); err != nil {

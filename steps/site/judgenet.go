@@ -182,7 +182,7 @@ func (v *judge) nameServers(n Network) {
 		case nobody(v.config, server) != message.Text{}:
 			v.fail(path, fault(message.T("write the site's name server"), message.F("has %s, %s", server, nobody(v.config, server))))
 		case family.Method == Disabled:
-			v.fail(path, fault(message.T("write one of the other family"), message.F("has %s, which cannot be reached: %s is disabled", server, name)))
+			v.fail(path, fault(message.T("write one of the other family"), message.F("has %s, which cannot be reached: %s.method is disabled", server, name)))
 		case beyond(family, addr) && v.errs.At(name+".address") == nil && v.errs.At(name+".prefixLength") == nil:
 			v.fail(path, fault(message.F("add %s.gateway, or remove the name server", name), message.F("has %s, which is outside of the node's subnet %s, and there is no gateway", server, family.subnet())))
 		}

@@ -109,7 +109,7 @@ func TestNetworkTogether(t *testing.T) {
 		{"name server is the node", network("dnsServers", "198.51.100.10"), "spec.network.dnsServers: has 198.51.100.10, the node's own address; write the site's name server", ""},
 		{
 			"name server of a family that is off", network("ipv6.method", "disabled", "dnsServers", "2001:db8::53"),
-			"spec.network.dnsServers: has 2001:db8::53, which cannot be reached: spec.network.ipv6 is disabled; write one of the other family", "",
+			"spec.network.dnsServers: has 2001:db8::53, which cannot be reached: spec.network.ipv6.method is disabled; write one of the other family", "",
 		},
 		{"bond", network("bond.mode", "active-backup", "bond.ports", "enp1s0,enp2s0", "vlanID", "100"), "", ""},
 		{"bond without ports", network("bond.mode", "active-backup"), "spec.network.bond.ports: is missing, but there is a mode; name at least one port, or remove the bond's mode", ""},

@@ -37,6 +37,7 @@ const (
 // The codes of problems that clients tell apart.
 const (
 	ChecksFailed  = "CHK-BAD"  // a step did all its work and has a check that failed
+	Halted        = "ENG-HALT" // a person stopped the work
 	RebootRefused = "REB-REFD" // headless runs turn it into their own exit code
 	// RecordsLost stops an engine whose own records were damaged while a job was under way: a person decides how to go on.
 	RecordsLost = "REC-LST"
