@@ -4,7 +4,6 @@
 package kernel
 
 import (
-	"archive/tar"
 	"context"
 	"errors"
 	"fmt"
@@ -135,43 +134,45 @@ ExecStart=udevadm trigger --action=add --subsystem-match=net --subsystem-match=b
 
 // lay writes what the first boot lays over the packages.
 func (g *Guest) lay(root string, ignition []byte) error {
-	out, err := os.Create(filepath.Join(g.dir, "layer"))
-	if err != nil {
-		return fmt.Errorf("making the guest's layer: %w", err)
-	}
-	l := layer{tar.NewWriter(out)}
+	l := layer{map[string]entry{}}
 	built := filepath.Join(root, ".cache", "bench", "node")
-	errs := []error{
+	err := errors.Join(
 		l.installed(ignition), // before the rest, as a first boot comes before the bake
-		l.common(root, g.agent),
 		l.tree(filepath.Join(built, "machineconfig", "root")),
 		l.tree(filepath.Join(root, "test", "bench", "node", "rootfs")),
 		l.bake(),
 		l.copy("/usr/local/bin/podman", 0o755, filepath.Join(built, "bin", "podman")),
-		l.file("/etc/NetworkManager/system-connections/enp1s0.nmconnection", 0o600, []byte(node.InstalledProfile)),
-		l.file("/var/lib/touchdown/armed", 0o600, nil),
-		l.file("/etc/kubernetes/static-pod-resources/kube-apiserver-certs/secrets/node-kubeconfigs/localhost.kubeconfig", 0o600, []byte(kubeconfig)),
-	}
+		l.common(root, g.agent))
+	l.file("/etc/NetworkManager/system-connections/enp1s0.nmconnection", 0o600, []byte(node.InstalledProfile))
+	l.file("/var/lib/touchdown/armed", 0o600, nil)
+	l.file("/etc/kubernetes/static-pod-resources/kube-apiserver-certs/secrets/node-kubeconfigs/localhost.kubeconfig", 0o600, []byte(kubeconfig))
 	for i, name := range []string{node.Port0, node.Port1} {
 		text := fmt.Sprintf("[Match]\nPermanentMACAddress=%s\n\n[Link]\nName=%s\n", MAC(i), name)
-		errs = append(errs, l.file("/etc/systemd/network/10-"+name+".link", 0o644, []byte(text)))
+		l.file("/etc/systemd/network/10-"+name+".link", 0o644, []byte(text))
 	}
-	return errors.Join(append(errs, l.Close(), out.Close())...)
+	return errors.Join(err, g.putLayer(l))
 }
 
-// common are the files of nodes and of live systems.
+// putLayer writes what the guest's first boot lays over the packages.
+func (g *Guest) putLayer(l layer) error {
+	out, err := os.Create(filepath.Join(g.dir, "layer"))
+	if err != nil {
+		return fmt.Errorf("making the guest's layer: %w", err)
+	}
+	return errors.Join(l.write(out), out.Close())
+}
+
+// common are the files of nodes and of live systems, and what neither starts.
 func (l layer) common(root, agent string) error {
-	errs := []error{
-		l.copy("/usr/local/bin/touchdown", 0o755, filepath.Join(root, ".cache", "bin", "touchdown")),
-		l.copy("/usr/local/bin/bench-guest", 0o755, agent),
-		l.unit(unit{Name: "bench-guest.service", Contents: agentUnit, Enabled: true}),
-		l.file("/etc/hostname", 0o644, []byte(node.HostName+"\n")),
-		l.file(units+"systemd-udev-trigger.service.d/10-bench.conf", 0o644, []byte(coldplug)),
-	}
+	l.unit(unit{Name: "bench-guest.service", Contents: agentUnit, Enabled: true})
+	l.file("/etc/hostname", 0o644, []byte(node.HostName+"\n"))
+	l.file(units+"systemd-udev-trigger.service.d/10-bench.conf", 0o644, []byte(coldplug))
 	for _, u := range idle {
-		errs = append(errs, l.link(units+u, "/dev/null"))
+		l.link(units+u, "/dev/null")
 	}
-	return errors.Join(errs...)
+	return errors.Join(
+		l.copy("/usr/local/bin/touchdown", 0o755, filepath.Join(root, ".cache", "bin", "touchdown")),
+		l.copy("/usr/local/bin/bench-guest", 0o755, agent))
 }
 
 // idle are units that would only take time: nobody sits at the consoles, and the clock is set by Touchdown itself.

@@ -4,13 +4,15 @@ import (
 	"archive/tar"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	neturl "net/url"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -18,27 +20,48 @@ import (
 	"touchdown/assets"
 )
 
-// layer is the tar that the first boot lays over the packages: what tar calls a name is a path without its first slash.
-type layer struct{ *tar.Writer }
-
-// file adds a file, with root as its owner.
-func (l layer) file(name string, mode int64, data []byte) error {
-	header := &tar.Header{Name: strings.TrimPrefix(name, "/"), Mode: mode, Size: int64(len(data)), Typeflag: tar.TypeReg}
-	if err := l.WriteHeader(header); err != nil {
-		return fmt.Errorf("laying %s: %w", name, err)
-	}
-	if _, err := l.Write(data); err != nil {
-		return fmt.Errorf("laying %s: %w", name, err)
-	}
-	return nil
+// layer is the tar that the first boot lays over the packages: what tar calls a name is a path without its first slash. Each name is in it
+// once: BusyBox's tar makes links last, ends at the first whose name is taken, and leaves out those behind it.
+type layer struct {
+	entries map[string]entry
 }
 
-func (l layer) link(name, target string) error {
-	header := &tar.Header{Name: strings.TrimPrefix(name, "/"), Linkname: target, Mode: 0o777, Typeflag: tar.TypeSymlink}
-	if err := l.WriteHeader(header); err != nil {
-		return fmt.Errorf("laying %s: %w", name, err)
+type entry struct {
+	tar.Header
+	data []byte
+}
+
+// file adds a file, with root as its owner. What was added under the name before is gone, here and in link and folder.
+func (l layer) file(name string, mode int64, data []byte) {
+	l.add(name, entry{tar.Header{Mode: mode, Size: int64(len(data)), Typeflag: tar.TypeReg}, data})
+}
+
+func (l layer) link(name, target string) {
+	l.add(name, entry{Header: tar.Header{Linkname: target, Mode: 0o777, Typeflag: tar.TypeSymlink}})
+}
+
+func (l layer) folder(name string, mode int64) {
+	l.add(name+"/", entry{Header: tar.Header{Mode: mode, Typeflag: tar.TypeDir}})
+}
+
+func (l layer) add(name string, e entry) {
+	e.Name = strings.TrimPrefix(name, "/")
+	l.entries[e.Name] = e
+}
+
+// write writes the tar.
+func (l layer) write(to io.Writer) error {
+	w := tar.NewWriter(to)
+	for _, name := range slices.Sorted(maps.Keys(l.entries)) { // a folder comes before what is in it
+		e := l.entries[name]
+		if err := w.WriteHeader(&e.Header); err != nil {
+			return fmt.Errorf("laying %s: %w", name, err)
+		}
+		if _, err := w.Write(e.data); err != nil {
+			return fmt.Errorf("laying %s: %w", name, err)
+		}
 	}
-	return nil
+	return w.Close()
 }
 
 // notHere are files of the bench node that a machine with its own kernel does not need: lent lines, and a clock that
@@ -63,7 +86,8 @@ func (l layer) tree(root string) error {
 		}
 		if d.Type()&fs.ModeSymlink != 0 {
 			target, err := os.Readlink(file)
-			return errors.Join(err, l.link(name, target))
+			l.link(name, target)
+			return err
 		}
 		info, err := d.Info()
 		if err != nil {
@@ -82,7 +106,8 @@ func (l layer) copy(name string, mode int64, from string) error {
 	if err != nil {
 		return fmt.Errorf("laying %s: %w", name, err)
 	}
-	return l.file(name, mode, data)
+	l.file(name, mode, data)
+	return nil
 }
 
 // ignition is a config, as far as the configs of the bench go.
@@ -106,21 +131,17 @@ type ignition struct {
 // lays adds what a config asks for.
 func (l layer) lays(c ignition) error {
 	for _, d := range c.Storage.Directories {
-		header := &tar.Header{Name: strings.TrimPrefix(d.Path, "/") + "/", Mode: d.Mode, Typeflag: tar.TypeDir}
-		if err := l.WriteHeader(header); err != nil {
-			return fmt.Errorf("laying %s: %w", d.Path, err)
-		}
+		l.folder(d.Path, d.Mode)
 	}
 	for _, f := range c.Storage.Files {
 		data, err := dataURL(f.Contents.Source)
-		if err := errors.Join(err, l.file(f.Path, f.Mode, data)); err != nil {
+		if err != nil {
 			return fmt.Errorf("laying %s: %w", f.Path, err)
 		}
+		l.file(f.Path, f.Mode, data)
 	}
 	for _, u := range c.Systemd.Units {
-		if err := l.unit(u); err != nil {
-			return err
-		}
+		l.unit(u)
 	}
 	return nil
 }
@@ -184,17 +205,16 @@ func dataURL(url string) ([]byte, error) {
 const units = "/etc/systemd/system/"
 
 // unit adds a unit, its drop-ins, and the links that enable it.
-func (l layer) unit(u unit) error {
+func (l layer) unit(u unit) {
 	for _, d := range u.Dropins {
-		if err := l.file(units+u.Name+".d/"+d.Name, 0o644, []byte(d.Contents)); err != nil {
-			return err
-		}
+		l.file(units+u.Name+".d/"+d.Name, 0o644, []byte(d.Contents))
 	}
 	if u.Contents == "" {
-		return nil
+		return
 	}
-	if err := l.file(units+u.Name, 0o644, []byte(u.Contents)); err != nil || !u.Enabled {
-		return err
+	l.file(units+u.Name, 0o644, []byte(u.Contents))
+	if !u.Enabled {
+		return
 	}
 	for line := range strings.Lines(u.Contents) {
 		key, wants, _ := strings.Cut(strings.TrimSpace(line), "=")
@@ -203,10 +223,7 @@ func (l layer) unit(u unit) error {
 			continue
 		}
 		for _, by := range strings.Fields(wants) {
-			if err := l.link(units+by+folder+u.Name, "../"+u.Name); err != nil {
-				return err
-			}
+			l.link(units+by+folder+u.Name, "../"+u.Name)
 		}
 	}
-	return nil
 }

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"archive/tar"
 	"bytes"
 	"errors"
 	"fmt"
@@ -30,17 +29,12 @@ const (
 
 // layLive writes what the first boot of a live system lays over the packages, and its RAM disk.
 func (g *Guest) layLive(root string) error {
-	out, err := os.Create(filepath.Join(g.dir, "layer"))
-	if err != nil {
-		return fmt.Errorf("making the guest's layer: %w", err)
-	}
-	l := layer{tar.NewWriter(out)}
-	return errors.Join(
-		l.common(root, g.agent),
-		l.file("/etc/tmpfiles.d/bench-live.conf", 0o644, []byte(liveMark)),
-		l.file(liveInstaller, 0o755, g.live.Installer),
-		l.file(liveDiskWrites, 0o644, g.live.Writes),
-		l.Close(), out.Close(), g.joinInitrd())
+	l := layer{map[string]entry{}}
+	err := l.common(root, g.agent)
+	l.file("/etc/tmpfiles.d/bench-live.conf", 0o644, []byte(liveMark))
+	l.file(liveInstaller, 0o755, g.live.Installer)
+	l.file(liveDiskWrites, 0o644, g.live.Writes)
+	return errors.Join(err, g.putLayer(l), g.joinInitrd())
 }
 
 // joinInitrd puts the Ignition area of the image behind the bench's RAM disk, as the boot loader of a live image does.
