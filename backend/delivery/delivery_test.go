@@ -3,6 +3,7 @@ package delivery
 import (
 	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -160,12 +161,14 @@ func (u unsteady) RoundTrip(r *http.Request) (*http.Response, error) {
 	return u.way.RoundTrip(r)
 }
 
+var deliveries = flag.Int("delivery.many", 1000, "deliveries to a monitor that fails half of the time")
+
 // TestEachArrivesOnce: whatever half the tries come to, and however often the power is cut, the monitor has each delivery, whole and
 // under one key, and none is sent again once its acceptance was seen.
 func TestEachArrivesOnce(t *testing.T) {
-	many := 1000
+	many := *deliveries
 	if testing.Short() {
-		many = 80
+		many = min(many, 80)
 	}
 	m, n := newMonitor(t, 1), newNode(t)
 	open := func() {
