@@ -56,6 +56,7 @@ var table = []Row{
 	{Package: "test/bench", Tier: All, Seconds: 60, Proves: "the cluster of the bench itself"},
 	{Package: "test/bench/kernel", Run: "TestALiveImageInstalls", Tier: All, Seconds: 150, Alone: true, Proves: "a filled live image boots on a separate kernel, checks the machine, writes a real disk through a stand-in of coreos-installer, starts again after a power cut, reboots, and refuses from then on"},
 	{Package: "test/bench/kernel", Run: "TestALiveImageBringsTheSiteConfig", Tier: All, Seconds: 240, Alone: true, Proves: "a live image with the answers of one machine's site installs that machine alone, once, and another machine is told why not; what was installed lands by them with nobody there"},
+	{Package: "test/bench/kernel", Run: "TestAStickOfUSB", Tier: All, Seconds: 150, Alone: true, Proves: "a USB stick of a real kernel is read, gets the question at which a start stopped, and has a node land that nobody is at"},
 	{Package: "test/bench/kernel", Tier: All, Seconds: 680, Alone: true, Proves: "VLAN, bond, large packets and true boots on a separate kernel, which keeps off the line of an open console"},
 
 	{Package: "test/bench/nodeip", Run: "TestNodeIP", Tier: Real, Seconds: 5, Proves: "OpenShift's own node-ip leaves the address alone that Touchdown notes down, and takes the site's where nothing is noted"},

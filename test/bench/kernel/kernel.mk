@@ -2,7 +2,7 @@
 # build machine lacks (VLAN, bond, Open vSwitch's datapath, a true boot). Kept by a hash of its inputs.
 KERNEL_SRC := test/bench/kernel
 KERNEL     := $(CACHE)/bench/kernel
-KERNEL_APT := qemu-system-x86 qemu-utils busybox-static cpio
+KERNEL_APT := qemu-system-x86 qemu-utils busybox-static cpio mtools dosfstools
 
 # What node.mk defines is known only when all is read, so these are worked out late.
 KERNEL_DEB   = $(KERNEL)/linux-$(call node_key,$(KERNEL_SRC)/kernel.lock)
@@ -20,7 +20,7 @@ bench-kernel: kernel-tools $(KERNEL)/bin/guest $$(MACHINECONFIG)/done $$(NODE)/b
 	@find $(KERNEL) -maxdepth 1 -name 'guest-*' ! -name $(notdir $(KERNEL_GUEST)) -mmin +120 -exec rm -rf {} +
 
 kernel-tools:
-	@for tool in qemu-system-x86_64 qemu-img busybox cpio; do command -v $$tool >/dev/null && continue; \
+	@for tool in qemu-system-x86_64 qemu-img busybox cpio mtype fsck.vfat; do command -v $$tool >/dev/null && continue; \
 	  echo "installing $(KERNEL_APT)"; apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -qy --no-install-recommends $(KERNEL_APT); break; done
 
 $(KERNEL)/bin/guest: $(wildcard $(KERNEL_SRC)/guest/*.go $(KERNEL_SRC)/talk/*.go)

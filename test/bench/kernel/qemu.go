@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -114,7 +113,7 @@ func (g *Guest) arguments() []string {
 		list = append(list, "-smbios", "type=1,serial="+g.serial)
 	}
 	list = append(list,
-		"-device", "virtio-rng-pci",
+		"-device", "virtio-rng-pci", "-device", "qemu-xhci,id="+usb,
 		"-chardev", "file,id=console,append=on,path="+in("console.log"), "-serial", "chardev:console",
 		"-chardev", "socket,id=talk,path="+in("talk"), "-device", "virtio-serial-pci",
 		"-device", "virtserialport,chardev=talk,name="+talk.Port,
@@ -150,45 +149,6 @@ func (g *Guest) Cut() error {
 		return fmt.Errorf("cutting the guest's power: %w", err)
 	}
 	return nil
-}
-
-// Unplug pulls a port's cable, Plug puts it back.
-func (g *Guest) Unplug(port int) error { return g.cable(port, false) }
-
-// Plug puts a cable back that was pulled.
-func (g *Guest) Plug(port int) error { return g.cable(port, true) }
-
-// cable tells QEMU by its machine protocol whether a port has a link.
-func (g *Guest) cable(port int, in bool) error {
-	conn, err := net.DialTimeout("unix", filepath.Join(g.dir, "monitor"), 10*time.Second)
-	if err != nil {
-		return fmt.Errorf("switching port %d: %w", port, err)
-	}
-	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(wait.Timeout(10 * time.Second)))
-	said := json.NewDecoder(conn)
-	orders := []string{
-		`{"execute": "qmp_capabilities"}`,
-		fmt.Sprintf(`{"execute": "set_link", "arguments": {"name": "port%d", "up": %t}}`, port, in),
-	}
-	for done := -1; ; { // the greeting comes before the first order
-		var word map[string]any
-		if err := said.Decode(&word); err != nil {
-			return fmt.Errorf("switching port %d: %w", port, err)
-		}
-		switch {
-		case word["error"] != nil:
-			return fmt.Errorf("switching port %d: %v", port, word["error"])
-		case word["event"] != nil:
-			continue
-		}
-		if done++; done == len(orders) {
-			return nil
-		}
-		if _, err := conn.Write([]byte(orders[done])); err != nil {
-			return fmt.Errorf("switching port %d: %w", port, err)
-		}
-	}
 }
 
 // Reboot has the guest's kernel reboot, and returns when the next boot takes orders.
