@@ -213,6 +213,21 @@ func (s *siteClock) typedAhead(now time.Time) (time.Duration, bool) {
 	return t.Add(now.Sub(s.at)).Sub(now), true
 }
 
+// Today is the time by which dates in the answers are judged before the clock is set: the machine's own, else the one that was typed. It is
+// zero where the machine's cannot be right and nobody has typed one: siteClock runs before any certificate is looked at, and asks the site
+// that the network leads to by then.
+func Today(m *host.Machine, now time.Time, cfg *site.Config) time.Time {
+	bounds := clock.Signed(m, left(m))
+	if bounds.Allows(now) == (message.Text{}) {
+		return now
+	}
+	typed, err := time.Parse(time.RFC3339, cfg.Spec.Time.UTC)
+	if err != nil || bounds.Allows(typed) != (message.Text{}) {
+		return time.Time{}
+	}
+	return typed.UTC()
+}
+
 // left is when the machine left the factory; zero where nothing tells.
 func left(m *host.Machine) time.Time {
 	record, err := factory.LoadRecord(m)
