@@ -9,10 +9,10 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/clock"
-	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
+	"touchdown/steps/dated"
 	"touchdown/steps/site"
 )
 
@@ -165,7 +165,7 @@ func (s *siteClock) judge(ctx context.Context, node *backend.Node) ([]clock.Offs
 	if len(servers) == 0 {
 		servers = clock.Known(node.Host)
 	}
-	bounds := clock.Signed(node.Host, left(node.Host))
+	bounds := dated.Bounds(node.Host)
 	offsets := clock.Query(ctx, servers, node.Now)
 	v := clock.Judge(offsets, node.Now(), bounds)
 	if v.From != (message.Text{}) || v.Reject != (message.Text{}) {
@@ -211,30 +211,6 @@ func (s *siteClock) typedAhead(now time.Time) (time.Duration, bool) {
 		return 0, false
 	}
 	return t.Add(now.Sub(s.at)).Sub(now), true
-}
-
-// Today is the time by which dates in the answers are judged before the clock is set: the machine's own, else the one that was typed. It is
-// zero where the machine's cannot be right and nobody has typed one: siteClock runs before any certificate is looked at, and asks the site
-// that the network leads to by then.
-func Today(m *host.Machine, now time.Time, cfg *site.Config) time.Time {
-	bounds := clock.Signed(m, left(m))
-	if bounds.Allows(now) == (message.Text{}) {
-		return now
-	}
-	typed, err := time.Parse(time.RFC3339, cfg.Spec.Time.UTC)
-	if err != nil || bounds.Allows(typed) != (message.Text{}) {
-		return time.Time{}
-	}
-	return typed.UTC()
-}
-
-// left is when the machine left the factory; zero where nothing tells.
-func left(m *host.Machine) time.Time {
-	record, err := factory.LoadRecord(m)
-	if err != nil {
-		return time.Time{}
-	}
-	return record.Baked
 }
 
 func clockCheck(offsets []clock.Offset, v clock.Verdict, named bool) check.Check {

@@ -12,7 +12,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
-	"touchdown/steps"
+	"touchdown/steps/dated"
 	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/site"
@@ -63,7 +63,7 @@ func (f *applyFlags) run(cmd *cobra.Command) error {
 		return usage(errors.New("apply needs -f FILE; `touchdown site new` prints one to fill in"))
 	}
 	machine := host.Open(host.Options{Root: f.hooks.root, NoPower: true})
-	cfg, err := loadSiteOn(cmd, f.file, func(cfg *site.Config) time.Time { return steps.Today(machine, time.Now(), cfg) })
+	cfg, err := loadSiteOn(cmd, f.file, func(cfg *site.Config) time.Time { return dated.By(machine, time.Now(), cfg) })
 	if err != nil {
 		return err
 	}
