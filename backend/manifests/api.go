@@ -80,11 +80,14 @@ func answer(ctx context.Context, c *kube.Cluster, to at, tree map[string]any, dr
 			call = call.Param("dryRun", metav1.DryRunAll)
 		}
 		refusal = nil
-		var err error
-		is, err = call.Do(ctx).Raw()
+		result := call.Do(ctx)
+		err := result.Error() // Raw's lacks the API's own words
 		if held(err) != nil || malformed(err) {
 			refusal = err
 			return nil
+		}
+		if err == nil {
+			is, err = result.Raw()
 		}
 		return err
 	})
