@@ -69,7 +69,7 @@ func Apply(ctx context.Context, c *kube.Cluster, objects []Object, records *Reco
 	return nil
 }
 
-// apply applies the object. Where its kind has just been defined, or defined anew, the API may still judge by what was before, for some
+// apply applies the object. Where its kind has just been defined, or defined in another way, the API may still judge by what was before, for some
 // moments: an API that refuses is asked again.
 func (o Object) apply(ctx context.Context, c *kube.Cluster, to at, defined bool) error {
 	for end := time.Now().Add(judgedLimit); ; {

@@ -76,7 +76,7 @@ func pick(value any, fields map[string]any) any {
 	return value
 }
 
-// isItem tells whether a key of the fields is for an item of a list: "k:" by some of its values, "v:" by itself, "i:" by its place.
+// isItem tells whether a key of the fields is for an item of a list: "k:" by some of its values, "v:" by what it is, "i:" by its place.
 func isItem(key string, i int, item any) bool {
 	kind, rest, _ := strings.Cut(key, ":")
 	switch kind {
