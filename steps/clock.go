@@ -9,10 +9,10 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/clock"
-	"touchdown/backend/factory"
 	"touchdown/backend/host"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
+	"touchdown/steps/dated"
 	"touchdown/steps/site"
 )
 
@@ -165,7 +165,7 @@ func (s *siteClock) judge(ctx context.Context, node *backend.Node) ([]clock.Offs
 	if len(servers) == 0 {
 		servers = clock.Known(node.Host)
 	}
-	bounds := clock.Signed(node.Host, left(node.Host))
+	bounds := dated.Bounds(node.Host)
 	offsets := clock.Query(ctx, servers, node.Now)
 	v := clock.Judge(offsets, node.Now(), bounds)
 	if v.From != (message.Text{}) || v.Reject != (message.Text{}) {
@@ -211,15 +211,6 @@ func (s *siteClock) typedAhead(now time.Time) (time.Duration, bool) {
 		return 0, false
 	}
 	return t.Add(now.Sub(s.at)).Sub(now), true
-}
-
-// left is when the machine left the factory; zero where nothing tells.
-func left(m *host.Machine) time.Time {
-	record, err := factory.LoadRecord(m)
-	if err != nil {
-		return time.Time{}
-	}
-	return record.Baked
 }
 
 func clockCheck(offsets []clock.Offset, v clock.Verdict, named bool) check.Check {

@@ -168,6 +168,7 @@ func TestObjectsOfTheSiteOnARealAPI(t *testing.T) {
 	if o, err := c.Get(t.Context(), agent); err != nil || o == nil {
 		t.Errorf("the undo of the second landing took what the first one brought (%v)", err)
 	}
+	anotherHub(t, n)
 	c.Pace.Limit = 2 * time.Second // nothing on the bench ends a namespace
 	undo := apply.(steps.Undoer)
 	for range 2 {

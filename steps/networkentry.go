@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -160,9 +161,14 @@ func (s *NetworkEntry) Inspect(ctx context.Context, node *backend.Node, report R
 		report.Check(check.Check{ID: "network-now", Title: message.T("Current network"), Status: check.Skip, Observed: p.Summary, Fix: p.Fix})
 		return nil
 	}
-	report.Check(networkNow(now))
+	c := networkNow(now)
+	unchanged := s.Site.Spec.Network.IsZero() && s.Site.Spec.NetworkConfig == ""
+	if unchanged {
+		outside(&c, now, insideOf(node))
+	}
+	report.Check(c)
 	s.suggest(report, now)
-	if s.Site.Spec.Network.IsZero() && s.Site.Spec.NetworkConfig == "" {
+	if unchanged {
 		return nil
 	}
 	settings := settingsOn(node, s.Site)
@@ -240,6 +246,24 @@ func networkNow(now *network.Current) check.Check {
 	}
 	c.Observed = message.Join(append(words, message.F("port %s", now.Interface)), ", ")
 	return c
+}
+
+// outside fails a network that is to stay, and overlaps one inside the cluster: the settings are not judged then, as they came by DHCP.
+func outside(c *check.Check, now *network.Current, inside []network.Reserved) {
+	for _, f := range []network.Family{now.IPv4, now.IPv6} {
+		addr, err := netip.ParseAddr(f.Address)
+		if err != nil {
+			continue
+		}
+		subnet := netip.PrefixFrom(addr, f.Prefix).Masked()
+		for _, r := range inside {
+			if r.Prefix.Overlaps(subnet) {
+				c.Status, c.Observed = check.Fail, message.F("%s, which overlaps %s network %s", subnet, r.Whose(), r.Prefix)
+				c.Fix = message.T("Ask the site's network administrator for another subnet: the networks inside a cluster cannot be changed.")
+				return
+			}
+		}
+	}
 }
 
 // faultCheck tells the first fault beside its field, as the page calls it.

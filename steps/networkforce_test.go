@@ -9,6 +9,7 @@ import (
 
 	"touchdown/backend"
 	"touchdown/backend/check"
+	"touchdown/backend/host/hosttest"
 	"touchdown/backend/network"
 	"touchdown/backend/probe"
 	"touchdown/steps/site"
@@ -28,7 +29,7 @@ func TestTheNetworkInForceIsAsked(t *testing.T) {
 		asked = target
 		return probe.Result{Checks: []check.Check{{ID: "net-gateway", Status: check.Fail}}}, nil
 	}
-	got := entry.inForce(t.Context(), &backend.Node{}, now, answer)
+	got := entry.inForce(t.Context(), &backend.Node{Host: hosttest.New(t).Machine}, now, answer)
 	if len(got) != 2 || got[0].ID != "network-now" || got[1].ID != "net-gateway" || got[1].Status != check.Fail {
 		t.Errorf("%+v", got)
 	}
@@ -40,7 +41,7 @@ func TestTheNetworkInForceIsAsked(t *testing.T) {
 	refuse := func(context.Context, probe.Target, func(check.Check)) (probe.Result, error) {
 		return probe.Result{}, errors.New("not permitted")
 	}
-	got = entry.inForce(t.Context(), &backend.Node{}, now, refuse)
+	got = entry.inForce(t.Context(), &backend.Node{Host: hosttest.New(t).Machine}, now, refuse)
 	if len(got) != 2 || got[1].Status != check.Skip || !strings.Contains(got[1].Evidence[0].String(), "not permitted") {
 		t.Errorf("%+v", got)
 	}

@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"touchdown/backend"
+	"touchdown/backend/check"
 	"touchdown/backend/factory"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/layout"
 	"touchdown/backend/network"
+	"touchdown/backend/probe"
 	"touchdown/steps/site"
 )
 
@@ -34,6 +36,32 @@ func TestTheFactoryTellsWhatThePodsNeed(t *testing.T) {
 		got := networkFacts(&network.Current{}, nil, &backend.Node{Host: m.Machine})
 		if got.LeastMTU != c.want {
 			t.Errorf("%+v: %d", c.record, got.LeastMTU)
+		}
+	}
+}
+
+// TestAnAddressThatCameByItself: a lease that the node has already, or that it is offered, is held to the networks inside the cluster, as what
+// is typed is.
+func TestAnAddressThatCameByItself(t *testing.T) {
+	m := hosttest.New(t)
+	text, err := json.Marshal(factory.Record{ClusterNetworks: []string{"10.128.0.0/14", "fd01::/48"}, ServiceNetworks: []string{"172.30.0.0/16"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.File(layout.FactoryRecord, string(text))
+	node := &backend.Node{Host: m.Machine}
+	target := probeTarget(site.New(), network.Settings{}, node)
+	for _, want := range []string{"10.128.0.0/14", "fd01::/48", "172.30.0.0/16", "100.64.0.0/16"} {
+		if !slices.ContainsFunc(target.Inside, func(in probe.Inside) bool { return in.Prefix == netip.MustParsePrefix(want) }) {
+			t.Errorf("the probes do not know %s", want)
+		}
+	}
+	for address, wrong := range map[string]bool{"10.130.7.20": true, "172.30.0.20": true, "10.20.7.20": false} {
+		now := &network.Current{}
+		now.IPv4 = network.Family{Method: "dhcp", Address: address, Prefix: 24}
+		c := networkNow(now)
+		if outside(&c, now, insideOf(node)); (c.Status == check.Fail) != wrong {
+			t.Errorf("%s: %+v", address, c)
 		}
 	}
 }

@@ -128,6 +128,9 @@ func probeTarget(cfg *site.Config, r network.Settings, node *backend.Node) probe
 			t.DNS = append(t.DNS, a)
 		}
 	}
+	for _, r := range insideOf(node) {
+		t.Inside = append(t.Inside, probe.Inside{Whose: r.Whose(), Prefix: r.Prefix})
+	}
 	t.Registry, t.Roots = registryOf(cfg)
 	return t
 }
@@ -172,22 +175,32 @@ func settingsOn(node *backend.Node, cfg *site.Config) network.Settings {
 	return settings
 }
 
-// networkFacts are what settings are judged against: the cluster's networks as the factory noted them, since its API
-// does not run yet.
-func networkFacts(now *network.Current, ports []network.Port, node *backend.Node) network.Facts {
-	facts := network.Facts{Now: now, Ports: ports, Reserved: network.OVNDefaults}
+// insideOf are the networks inside the node and its cluster, as the factory noted them, since the cluster's API does not run yet. Of a node
+// that was not baked here the defaults have to do.
+func insideOf(node *backend.Node) []network.Reserved {
 	record, err := factory.LoadRecord(node.Host)
 	if err != nil {
-		return facts // a node that was not baked here: the defaults have to do
+		return network.OVNDefaults
 	}
-	facts.Reserved = network.Inside(record.InsideNetworks)
-	for name, list := range map[string][]string{"cluster network": record.ClusterNetworks, "service network": record.ServiceNetworks} {
-		for _, text := range list {
+	all := network.Inside(record.InsideNetworks)
+	for _, of := range []struct {
+		name string
+		list []string
+	}{{"cluster network", record.ClusterNetworks}, {"service network", record.ServiceNetworks}} {
+		for _, text := range of.list {
 			if p, err := netip.ParsePrefix(text); err == nil {
-				facts.Reserved = append(facts.Reserved, network.Reserved{Name: name, Prefix: p})
+				all = append(all, network.Reserved{Name: of.name, Prefix: p})
 			}
 		}
 	}
-	facts.LeastMTU = network.LeastMTU(record.PodMTU, slices.ContainsFunc(record.ClusterNetworks, func(s string) bool { return strings.Contains(s, ":") }))
+	return all
+}
+
+// networkFacts are what settings are judged against.
+func networkFacts(now *network.Current, ports []network.Port, node *backend.Node) network.Facts {
+	facts := network.Facts{Now: now, Ports: ports, Reserved: insideOf(node)}
+	if record, err := factory.LoadRecord(node.Host); err == nil {
+		facts.LeastMTU = network.LeastMTU(record.PodMTU, slices.ContainsFunc(record.ClusterNetworks, func(s string) bool { return strings.Contains(s, ":") }))
+	}
 	return facts
 }

@@ -11,6 +11,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/host"
+	"touchdown/backend/host/hosttest"
 	"touchdown/backend/network"
 	"touchdown/backend/probe"
 	"touchdown/steps/site"
@@ -83,14 +84,17 @@ dns-resolver: {config: {server: [198.51.100.53, 198.51.100.54]}}
 			t.Fatal(err)
 		}
 	}
-	got := probeTarget(cfg, networkSettings(cfg).Resolve(&network.Current{Settings: network.Settings{Own: host.DefaultOwn}}), &backend.Node{})
+	got := probeTarget(cfg, networkSettings(cfg).Resolve(&network.Current{Settings: network.Settings{Own: host.DefaultOwn}}), &backend.Node{Host: hosttest.New(t).Machine})
 	address := netip.MustParseAddr
 	want := probe.Target{
 		Ports: []string{"enp1s0", "enp2s0"}, VLAN: 7, MTU: 9000,
 		IPv4: probe.Settings{Method: probe.Static, Address: netip.MustParsePrefix("198.51.100.10/24"), Gateway: address("198.51.100.1")},
 		IPv6: probe.Settings{Method: probe.Autoconf}, DNS: []netip.Addr{address("198.51.100.53"), address("198.51.100.54")}, Domain: "store51.example.com",
 	}
-	got.Now = nil
+	if len(got.Inside) != len(network.OVNDefaults) { // of a node that was not baked here
+		t.Errorf("networks inside: %v", got.Inside)
+	}
+	got.Now, got.Inside = nil, nil
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("the probes look at\n%+v, want\n%+v", got, want)
 	}

@@ -58,9 +58,15 @@ func resource(ctx context.Context, c *kube.Cluster, apiVersion, kind string) (na
 
 // apply applies an object server-side, or has the API only judge that. It takes no field from another manager.
 func apply(ctx context.Context, c *kube.Cluster, to at, tree map[string]any, dryRun bool) error {
+	_, err := answer(ctx, c, to, tree, dryRun)
+	return err
+}
+
+// answer is apply, with the object as the API has it then, or would have it.
+func answer(ctx context.Context, c *kube.Cluster, to at, tree map[string]any, dryRun bool) (is []byte, err error) {
 	body, err := json.Marshal(tree)
 	if err != nil {
-		return fmt.Errorf("encoding %s: %w", to.Ref, err)
+		return nil, fmt.Errorf("encoding %s: %w", to.Ref, err)
 	}
 	doing := "applying "
 	if dryRun {
@@ -74,17 +80,21 @@ func apply(ctx context.Context, c *kube.Cluster, to at, tree map[string]any, dry
 			call = call.Param("dryRun", metav1.DryRunAll)
 		}
 		refusal = nil
-		err := call.Do(ctx).Error()
+		result := call.Do(ctx)
+		err := result.Error() // Raw's lacks the API's own words
 		if held(err) != nil || malformed(err) {
 			refusal = err
 			return nil
 		}
+		if err == nil {
+			is, err = result.Raw()
+		}
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return refusal
+	return is, refusal
 }
 
 // held are the fields that other managers have, and who they are, in the API's words; nil where that is not why err came.
@@ -104,6 +114,11 @@ func held(err error) (fields []string) {
 // mute tells whether a webhook kept the API from judging: one that has side effects is not asked in a dry run.
 func mute(err error) bool {
 	return apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "does not support dry run")
+}
+
+// judged tells whether the API refuses an object for what is in it.
+func judged(err error) bool {
+	return malformed(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
 }
 
 // malformed tells whether the API cannot make an object of what it was given. It answers 500 then, which it does for faults of its own

@@ -10,13 +10,16 @@ import (
 	"touchdown/backend/message"
 )
 
-// Record is what is kept of an object before it is applied, so that it can be taken back. It holds nothing of the object itself.
+// Record is what is kept of an object before it is applied, so that it can be taken back. Of an object that its owner has it holds nothing; of one
+// that an earlier landing brought it holds what that set, which can be a secret.
 type Record struct {
 	At         kube.Ref `json:"at"`
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`
 	Existed    bool     `json:"existed"`        // it was there before
 	Ours       bool     `json:"ours,omitempty"` // an earlier landing has brought it
+	// Before is what that landing set. Records of older releases have none.
+	Before map[string]any `json:"before,omitempty"`
 }
 
 // Records are what was kept, and what keeps more.
@@ -56,14 +59,30 @@ func Apply(ctx context.Context, c *kube.Cluster, objects []Object, records *Reco
 		if err != nil {
 			return err
 		}
-		if err := records.keep(Record{At: to.Ref, APIVersion: o.APIVersion, Kind: o.Kind, Existed: have != nil, Ours: applied(have)}); err != nil {
+		if err := records.keep(Record{At: to.Ref, APIVersion: o.APIVersion, Kind: o.Kind, Existed: have != nil, Ours: applied(have), Before: owned(have)}); err != nil {
 			return err
 		}
-		if err := apply(ctx, c, *to, o.marked(), false); err != nil {
+		if err := o.apply(ctx, c, *to, earlier(objects[:i], o, Object.defines)); err != nil {
 			return refused(ctx, o, err)
 		}
 	}
 	return nil
+}
+
+// apply applies the object. Where its kind has just been defined, or defined in another way, the API may still judge by what was before, for some
+// moments: an API that refuses is asked again.
+func (o Object) apply(ctx context.Context, c *kube.Cluster, to at, defined bool) error {
+	for end := time.Now().Add(judgedLimit); ; {
+		err := apply(ctx, c, to, o.marked(), false)
+		if !defined || !judged(err) || time.Now().After(end) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(c.Pace.Poll):
+		}
+	}
 }
 
 // await waits until the kind of the object is served.
@@ -80,7 +99,7 @@ func (o Object) await(ctx context.Context, c *kube.Cluster) (to *at, err error) 
 }
 
 // Undo takes back what was applied, last object first: one that was made is removed, of one that was there only the fields that Touchdown
-// set. One that an earlier landing brought belongs to that, and stays. It returns what is still there after its time, because something in the cluster has to clean up first.
+// set. One that an earlier landing brought belongs to that, and is as that left it. It returns what is still there after its time, because something in the cluster has to clean up first.
 func Undo(ctx context.Context, c *kube.Cluster, records []Record) (left []kube.Ref, err error) {
 	for i := len(records) - 1; i >= 0; i-- {
 		gone, err := records[i].undo(ctx, c)
@@ -95,12 +114,15 @@ func Undo(ctx context.Context, c *kube.Cluster, records []Record) (left []kube.R
 }
 
 func (r Record) undo(ctx context.Context, c *kube.Cluster) (gone bool, err error) {
-	if r.Ours {
+	if r.Ours && r.Before == nil {
 		return true, nil
 	}
 	object, err := c.Get(ctx, r.At)
 	if err != nil || object == nil || !applied(object) {
 		return true, err // gone with what it depended on, or another one in its place
+	}
+	if r.Ours {
+		return true, r.asBefore(ctx, c)
 	}
 	if r.Existed {
 		meta := map[string]any{"name": r.At.Name}
@@ -117,17 +139,19 @@ func (r Record) undo(ctx context.Context, c *kube.Cluster) (gone bool, err error
 	return awaitGone(ctx, c, r.At)
 }
 
-// applied tells whether Touchdown applied something to an object.
-func applied(object map[string]any) bool {
-	meta, _ := object["metadata"].(map[string]any)
-	fields, _ := meta["managedFields"].([]any)
-	for _, field := range fields {
-		if f, _ := field.(map[string]any); f["manager"] == manager && f["operation"] == "Apply" {
-			return true
-		}
+// asBefore gives an object back what an earlier landing had set. What someone else has taken over since is theirs.
+func (r Record) asBefore(ctx context.Context, c *kube.Cluster) error {
+	apiVersion, _ := r.Before["apiVersion"].(string)
+	o := Object{APIVersion: apiVersion, Kind: r.Kind, Namespace: r.At.Namespace, Name: r.At.Name}
+	err := apply(ctx, c, place(o, r.At.Resource), r.Before, false)
+	if held(err) != nil {
+		return nil
 	}
-	return false
+	return err
 }
+
+// applied tells whether Touchdown applied something to an object.
+func applied(object map[string]any) bool { return ownEntry(object) != nil }
 
 // ParseRecord reads a Record that was kept as JSON.
 func ParseRecord(text []byte) (r Record, err error) {

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
+	"reflect"
 	"strings"
 	"time"
 
@@ -26,6 +27,10 @@ const (
 	servedLimit = 2 * time.Minute
 	goneLimit   = 2 * time.Minute
 )
+
+// judgedLimit is how long the API may judge an object by a definition that was just replaced. It takes the new one from its own watch, in
+// milliseconds; one that is busy needs a second or two. Chosen: a mistake in an object is told as much later.
+const judgedLimit = 10 * time.Second
 
 // Object is one object that the cluster is to have. Tree is all of it, and may be secret.
 type Object struct {
@@ -139,6 +144,7 @@ func (o Object) find(ctx context.Context, c *kube.Cluster) (*at, error) {
 // Try has the API judge all objects, and changes nothing. What depends on an object before it, a kind or a namespace that is not there
 // yet, cannot be judged, nor what a webhook has to see that takes no dry run: it returns these.
 func Try(ctx context.Context, c *kube.Cluster, objects []Object) (unjudged []Object, err error) {
+	var renewed []Object // definitions that are there and will be others: what is new in them no object may have yet
 	for i, o := range objects {
 		to, err := o.find(ctx, c)
 		if err != nil {
@@ -151,16 +157,35 @@ func Try(ctx context.Context, c *kube.Cluster, objects []Object) (unjudged []Obj
 			unjudged = append(unjudged, o)
 			continue
 		}
-		err = apply(ctx, c, *to, o.marked(), true)
-		if apierrors.IsNotFound(err) && earlier(objects[:i], o, Object.holds) || mute(err) {
+		is, err := answer(ctx, c, *to, o.marked(), true)
+		if apierrors.IsNotFound(err) && earlier(objects[:i], o, Object.holds) || mute(err) || judged(err) && earlier(renewed, o, Object.defines) {
 			unjudged = append(unjudged, o)
 			continue
 		}
 		if err != nil {
 			return nil, refused(ctx, o, err)
 		}
+		if o.definesKinds() {
+			other, err := renews(ctx, c, *to, is)
+			if err != nil {
+				return nil, err
+			}
+			if other {
+				renewed = append(renewed, o)
+			}
+		}
 	}
 	return unjudged, nil
+}
+
+// renews tells whether an object that is there has another spec in the answer to a trial.
+func renews(ctx context.Context, c *kube.Cluster, to at, answer []byte) (bool, error) {
+	have, err := c.Get(ctx, to.Ref)
+	if err != nil || have == nil {
+		return false, err
+	}
+	would := tree(decoded(string(answer)))
+	return !reflect.DeepEqual(plainly(have["spec"]), would["spec"]), nil
 }
 
 func unserved(o Object) error {

@@ -267,7 +267,7 @@ func apart(what message.Text, subnet string, reserved []Reserved) error {
 	}
 	for _, r := range reserved {
 		if r.Prefix.Overlaps(prefix) {
-			return message.Failed(message.F("%s overlaps %s network %s", what, r.text(), r.Prefix))
+			return message.Failed(message.F("%s overlaps %s network %s", what, r.Whose(), r.Prefix))
 		}
 	}
 	return nil

@@ -33,8 +33,8 @@ const (
 	nodesInternal = "the node's internal"
 )
 
-// text is whose network it is, before the word "network". OVN's are called by their names in every language.
-func (r Reserved) text() message.Text {
+// Whose is whose network it is, before the word "network". OVN's are called by their names in every language.
+func (r Reserved) Whose() message.Text {
 	switch r.Name {
 	case nodesOwn:
 		return message.T(nodesOwn)

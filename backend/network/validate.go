@@ -252,7 +252,7 @@ func last(p netip.Prefix) netip.Addr {
 func (f *faults) overlaps(path string, subnet netip.Prefix) {
 	for _, r := range f.facts.Reserved {
 		if r.Prefix.Overlaps(subnet) {
-			f.add(path, message.F("the subnet %s overlaps %s network %s", subnet.Masked(), r.text(), r.Prefix))
+			f.add(path, message.F("the subnet %s overlaps %s network %s", subnet.Masked(), r.Whose(), r.Prefix))
 			return
 		}
 	}

@@ -68,7 +68,7 @@ func (f *faults) server(path, text string, before []string, own ...string) (neti
 func (f *faults) outside(path string, addr netip.Addr) bool {
 	for _, r := range f.facts.Reserved {
 		if r.Prefix.Contains(addr) {
-			f.add(path, message.F("%s is in %s network %s, inside of the cluster; give the site's name server", addr, r.text(), r.Prefix))
+			f.add(path, message.F("%s is in %s network %s, inside of the cluster; give the site's name server", addr, r.Whose(), r.Prefix))
 			return false
 		}
 	}

@@ -64,7 +64,21 @@ func (r *run) take(f *family, c check.Check, offers []Offer) {
 			c.Fix = message.T("Ask the site's network administrator which server is meant and to switch the other off, or type the address.")
 		}
 	}
+	outside(r.t.Inside, f, &c)
 	r.say(c)
+}
+
+// outside fails an address that the site gives in a network inside the cluster. One that was typed is refused before it is tried
+// (network.Validate); here it is known for the first time.
+func outside(inside []Inside, f *family, c *check.Check) {
+	for _, in := range inside {
+		if f.address.IsValid() && in.Prefix.Overlaps(f.address) {
+			c.Status = check.Fail
+			c.Observed = message.F("The site gives %s, and its network %s overlaps %s network %s.", f.address.Addr(), f.address.Masked(), in.Whose, in.Prefix)
+			c.Fix = message.T("Ask the site's network administrator for another subnet: the networks inside a cluster cannot be changed.")
+			return
+		}
+	}
 }
 
 // text tells the offer in one line, for an engineer.
@@ -173,6 +187,7 @@ func (r *run) takeRouter(f *family, heard []advertised) {
 		c.Fix = message.F("Check the cable%s, or type the address.", r.vlanHint())
 		c.Evidence = append(c.Evidence, r.wire.vlansHeard()...)
 	}
+	outside(r.t.Inside, f, &c)
 	r.say(c)
 }
 
@@ -203,6 +218,7 @@ func (r *run) applied(ctx context.Context, f *family) error {
 		c.Status, c.Observed = check.Fail, message.F("%s has no %s address that these settings bring.", r.t.Interface, f.name)
 		c.Fix = message.T("Go back to the former settings; then check the cable and the method by which the address comes.")
 	}
+	outside(r.t.Inside, f, &c)
 	r.say(c)
 	return nil
 }

@@ -113,6 +113,12 @@ func (d *resolver) askServer(ctx context.Context, s *server) {
 	if _, s.why = d.reach(s.address); s.why != nil {
 		return
 	}
+	for _, in := range d.t.Inside { // it may answer until the cluster starts
+		if in.Prefix.Contains(s.address) {
+			s.why = &unreachable{why: message.F("it is in %s network %s", in.Whose, in.Prefix)}
+			return
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, dnsWait)
 	defer cancel()
 	kinds := d.kinds()

@@ -53,11 +53,19 @@ type Target struct {
 	Roots    *x509.CertPool `json:"-"` // who may sign the registry's certificate; nil: whom the machine trusts
 	Proxy    Proxy
 
+	Inside []Inside // networks that the site's must not overlap, whoever gives the address
+
 	Domain   string       // the cluster's new name and base domain: api.Domain and *.apps.Domain are looked up
 	External []netip.Addr // where these must lead; empty: to the probed addresses
 
 	Interface string           // After only: the interface that has the addresses now, br-ex
 	Now       func() time.Time `json:"-"` // the machine's clock; nil: time.Now
+}
+
+// Inside is a network inside the node or its cluster: what is asked for there never comes to the site.
+type Inside struct {
+	Whose  message.Text // before the word "network"
+	Prefix netip.Prefix
 }
 
 // Result is what was found. Checks are in the order in which they are shown.

@@ -66,6 +66,25 @@ func TestOffersAreTriedOutAndNotTaken(t *testing.T) {
 			t.Errorf("offer %+v", o)
 		}
 	})
+	t.Run("in a network of the cluster", func(t *testing.T) {
+		t.Parallel()
+		h := atSite(t)
+		target := h.target()
+		h.dhcp(&target)
+		target.Inside = []probe.Inside{{Whose: message.T("the cluster's"), Prefix: netip.MustParsePrefix("198.51.96.0/20")}}
+		got := h.probe(target)
+		got.want(t, "net-dhcp fail overlaps the cluster's network 198.51.96.0/20", "net-dns-1 fail it is in the cluster's network")
+	})
+	t.Run("announced in a network of the cluster", func(t *testing.T) {
+		t.Parallel()
+		h := atSite(t)
+		h.advertise(nil)
+		target := h.target()
+		h.autoconf(&target)
+		target.Inside = []probe.Inside{{Whose: message.T("the services'"), Prefix: h.net.Prefix6}}
+		got := h.probe(target)
+		got.want(t, "net-router-ipv6 fail overlaps the services' network")
+	})
 	t.Run("autoconf", func(t *testing.T) {
 		t.Parallel()
 		h := atSite(t)

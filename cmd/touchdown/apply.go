@@ -9,8 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchdown/backend/host"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
+	"touchdown/steps/dated"
 	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/site"
@@ -60,7 +62,8 @@ func (f *applyFlags) run(cmd *cobra.Command) error {
 	if f.file == "" {
 		return usage(errors.New("apply needs -f FILE; `touchdown site new` prints one to fill in"))
 	}
-	cfg, err := loadSite(cmd, f.file)
+	machine := host.Open(host.Options{Root: f.hooks.root, NoPower: true})
+	cfg, err := loadSiteOn(cmd, f.file, func(cfg *site.Config) time.Time { return dated.By(machine, time.Now(), cfg) })
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func makeReview(ctx context.Context, e *Engine) error {
 	cfg, stages := e.core.draft.effective()
 	e.mu.Unlock()
 	v := &review{}
-	errs, warnings := judged(e.o.List, cfg, e.now())
+	errs, warnings := judged(e.o.List, cfg, e.core.today(cfg))
 	v.judge(stages, errs, warnings)
 	v.judgeRepeats(cfg, stages)
 	v.files(cfg, stages)

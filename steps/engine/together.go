@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/steps/dated"
 	"touchdown/steps/site"
 	"touchdown/steps/view"
 )
@@ -20,13 +21,13 @@ func judged(list string, cfg *site.Config, now time.Time) (errs, warnings site.E
 
 // judgeTogether says of each field why its value does not fit the other answers. It is kept until an answer changes: every snapshot asks
 // for it, and it reads certificates.
-func judgeTogether(d *draft, list string, now time.Time) map[string]message.Text {
+func judgeTogether(d *draft, list string, by func(*site.Config) time.Time) map[string]message.Text {
 	if d.together != nil {
 		return d.together
 	}
 	d.together = map[string]message.Text{}
 	cfg, _ := d.effective()
-	errs, _ := judged(list, cfg, now)
+	errs, _ := judged(list, cfg, by(cfg))
 	for _, err := range errs {
 		path, item, inside := strings.Cut(err.Path, "[")
 		if _, said := d.together[path]; said {
@@ -39,4 +40,9 @@ func judgeTogether(d *draft, list string, now time.Time) map[string]message.Text
 		d.together[path] = text.Map(d.mask.Mask)
 	}
 	return d.together
+}
+
+// today is the time by which answers are judged; zero where nobody knows it.
+func (c *core) today(cfg *site.Config) time.Time {
+	return dated.By(c.o.Node.Host, c.recorder.now(), cfg)
 }

@@ -30,7 +30,7 @@ func besideField(t *testing.T, path string, answers []string) string {
 					if problem := d.view(f).Problem.String(); problem != "" {
 						return problem
 					}
-					return judgeTogether(d, view.ListSite, time.Unix(1790000000, 0))[path].String()
+					return judgeTogether(d, view.ListSite, onTestDay)[path].String()
 				}
 			}
 		}
@@ -38,6 +38,9 @@ func besideField(t *testing.T, path string, answers []string) string {
 	t.Fatalf("no page asks for %s", path)
 	return ""
 }
+
+// onTestDay is a day on which the answers of these tests are judged.
+func onTestDay(*site.Config) time.Time { return time.Unix(1790000000, 0) }
 
 // TestPageIsJudgedTogether: what stands beside a field, for its own value and for what the other answers make of it.
 func TestPageIsJudgedTogether(t *testing.T) {
@@ -144,7 +147,7 @@ func TestTogetherIsJudgedAgain(t *testing.T) {
 	d := newDraft(t)
 	d.list = func(cfg *site.Config) []steps.Stage { return steps.Site(cfg, steps.Wiring{}) }
 	const v4 = "spec.network.ipv4."
-	said := func() string { return judgeTogether(d, view.ListSite, time.Unix(1790000000, 0))[v4+"gateway"].String() }
+	said := func() string { return judgeTogether(d, view.ListSite, onTestDay)[v4+"gateway"].String() }
 	for i, c := range []struct{ path, value string }{
 		{v4 + "method", "static"},
 		{v4 + "address", "198.51.100.10"},

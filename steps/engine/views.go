@@ -122,7 +122,7 @@ func (c *core) stepView(step steps.Step) view.Step {
 		field := c.draft.view(f)
 		field.Files = takesFile(c.o, f)
 		if field.Visible && field.Problem.String() == "" && c.job.state == view.Collecting {
-			field.Together = judgeTogether(c.draft, c.o.List, c.recorder.now())[f.Path]
+			field.Together = judgeTogether(c.draft, c.o.List, c.today)[f.Path]
 		}
 		v.Fields = append(v.Fields, field)
 	}

@@ -11,11 +11,17 @@ import (
 	"touchdown/backend/message"
 )
 
-// soon is how long before its end a certificate is worth a warning.
-const soon = 30 * 24 * time.Hour
+const (
+	// soon is how long before its end a certificate is worth a warning.
+	soon = 30 * 24 * time.Hour
+	// slow is by how much the landing sets a clock ahead without asking (backend/clock, maxForward): one that runs in local time west of
+	// Greenwich is hours behind.
+	slow = 24 * time.Hour
+)
 
 // Validate judges the whole Config: each field alone, then the fields against each other and against the time.
-// Errors stop a landing; warnings are for a person to judge. Both are in the order of the document.
+// Errors stop a landing; warnings are for a person to judge. Both are in the order of the document. Where now is zero, which is that nobody
+// knows it, no date is judged.
 func (c *Config) Validate(now time.Time) (errs, warnings Errors) {
 	v := &judge{config: c, now: now}
 	for i := range schema {
@@ -167,19 +173,33 @@ func mismatch(v *judge, path string, chain []*x509.Certificate, key crypto.Signe
 	v.fail(path+".key", fault(message.T("give the key that the certificate was made with"), message.T("does not belong to the certificate")))
 }
 
+// dates judges how long certificates are good, by the worst of them: one that ends soon does not hide one that has ended. One that is not
+// valid yet by less than slow is a warning: the landing sets the clock before any of them is served.
 func dates(v *judge, path string, certs []*x509.Certificate) {
-	for i, cert := range certs {
-		switch {
-		case !v.now.Before(cert.NotAfter):
-			v.fail(path, fault(message.T("have a new one made, or set the clock"), message.F("has expired on %s (certificate %d)", day(cert.NotAfter), i+1)))
-		case v.now.Before(cert.NotBefore):
-			v.fail(path, fault(message.T("check the clock"), message.F("is not valid before %s (certificate %d)", day(cert.NotBefore), i+1)))
-		case cert.NotAfter.Sub(v.now) < soon:
-			v.warn(path, fault(message.T("have a new one made soon"), message.F("expires on %s (certificate %d)", day(cert.NotAfter), i+1)))
-		default:
-			continue
-		}
+	if v.now.IsZero() { // nobody knows the time yet
 		return
+	}
+	expired := slices.IndexFunc(certs, func(c *x509.Certificate) bool { return !v.now.Before(c.NotAfter) })
+	ending := slices.IndexFunc(certs, func(c *x509.Certificate) bool { return c.NotAfter.Sub(v.now) < soon })
+	last := 0 // the last to begin
+	for i, c := range certs {
+		if c.NotBefore.After(certs[last].NotBefore) {
+			last = i
+		}
+	}
+	begins := certs[last].NotBefore
+	early := func() *Error {
+		return fault(message.T("check the clock"), message.F("is not valid before %s (certificate %d)", day(begins), last+1))
+	}
+	switch {
+	case expired >= 0:
+		v.fail(path, fault(message.T("have a new one made, or set the clock"), message.F("has expired on %s (certificate %d)", day(certs[expired].NotAfter), expired+1)))
+	case v.now.Add(slow).Before(begins):
+		v.fail(path, early())
+	case v.now.Before(begins):
+		v.warn(path, early())
+	case ending >= 0:
+		v.warn(path, fault(message.T("have a new one made soon"), message.F("expires on %s (certificate %d)", day(certs[ending].NotAfter), ending+1)))
 	}
 }
 

@@ -106,8 +106,22 @@ func TestValidate(t *testing.T) {
 			"spec.apiCert.cert: has expired on 1 June 2026 11:00 UTC (certificate 1); have a new one made, or set the clock", "",
 		},
 		{
-			"not yet", api(spoilt(func(c *x509.Certificate) { c.NotBefore = today().Add(time.Hour) })),
-			"spec.apiCert.cert: is not valid before 1 June 2026 13:00 UTC (certificate 1); check the clock", "",
+			"not yet", api(spoilt(func(c *x509.Certificate) { c.NotBefore = today().Add(25 * time.Hour) })),
+			"spec.apiCert.cert: is not valid before 2 June 2026 13:00 UTC (certificate 1); check the clock", "",
+		},
+		{
+			"by a clock that is some hours behind", api(spoilt(func(c *x509.Certificate) { c.NotBefore = today().Add(11 * time.Hour) })), "",
+			"spec.apiCert.cert: is not valid before 1 June 2026 23:00 UTC (certificate 1); check the clock",
+		},
+		{
+			"soon, before an authority that has expired", func(c *Config) {
+				dead := issue(t, "intermediate", root, ecKey(t), func(c *x509.Certificate) { c.IsCA, c.NotAfter = true, expired })
+				leaf := issue(t, "leaf", dead, ecKey(t), func(c *x509.Certificate) { c.DNSNames, c.NotAfter = []string{"api.a.b"}, today().AddDate(0, 0, 29) })
+				api(&issued{leaf.cert, leaf.key, leaf.pem + dead.pem})(c)
+				c.Spec.AdditionalTrustBundle = issue(t, "ends", nil, ecKey(t), func(c *x509.Certificate) { c.IsCA, c.NotAfter = true, today().AddDate(0, 0, 9) }).pem + dead.pem
+			},
+			"spec.additionalTrustBundle: has expired on 1 June 2026 11:00 UTC (certificate 2); have a new one made, or set the clock\n" +
+				"spec.apiCert.cert: has expired on 1 June 2026 11:00 UTC (certificate 2); have a new one made, or set the clock", "",
 		},
 		{
 			"soon", api(spoilt(func(c *x509.Certificate) { c.NotAfter = today().AddDate(0, 0, 29) })), "",
