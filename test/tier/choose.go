@@ -21,6 +21,8 @@ type options struct {
 	match *regexp.Regexp
 	quick []string // packages whose quick tests are hunted through, in place of the rows
 	order uint64   // seed of the order of these tests
+
+	ended func(Result) error // is told of each row that has ended, one after the other; nil: nobody is
 }
 
 // chosen are the rows of the tier, the longest first, and before them those that need the machine alone.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -20,6 +21,7 @@ type hunted struct {
 	Load   int     `json:"load"`   // busy processes beside the tests
 	Seed   uint64  `json:"seed"`   // of the orders
 	Rounds []round `json:"rounds"`
+	Begun  *round  `json:"begun,omitempty"` // was stopped, and goes on with the rows that it lacks
 }
 
 type round struct {
@@ -57,27 +59,43 @@ func hunt(ctx context.Context, o options, n, load int, seed uint64) error {
 		return err
 	}
 	defer stop()
-	for i := len(h.Rounds); i < n && ctx.Err() == nil; i++ {
-		r := round{Order: seed + uint64(i), When: time.Now().UTC()}
-		fmt.Printf("round %d of %d, order %d\n", i+1, n, r.Order)
-		o.order = r.Order
-		r.Results, err = runRows(ctx, o, shuffled(rows, r.Order))
-		if err != nil {
-			return err
-		}
-		r.Seconds = time.Since(r.When).Seconds()
-		for _, result := range r.Results {
-			if !result.Passed {
-				r.Failed = append(r.Failed, result.Row)
-				keepLog(o.cache, result, r.Order)
-			}
-		}
-		h.Rounds = append(h.Rounds, r)
-		if err := h.write(file); err != nil {
-			return err
+	for len(h.Rounds) < n && ctx.Err() == nil {
+		if err := h.play(ctx, o, rows, file); err != nil {
+			return errors.Join(err, h.verdict(n))
 		}
 	}
 	return h.verdict(n)
+}
+
+// play begins a round, or goes on with the one that was stopped. What came of each row is written when the row has ended.
+func (h *hunted) play(ctx context.Context, o options, rows []Row, file string) error {
+	if h.Begun == nil {
+		h.Begun = &round{Order: h.Seed + uint64(len(h.Rounds)), When: time.Now().UTC()}
+	}
+	r := h.Begun
+	fmt.Printf("round %d, order %d, %d of %d rows have ended\n", len(h.Rounds)+1, r.Order, len(r.Results), len(rows))
+	begun, before := time.Now(), r.Seconds
+	o.order = r.Order
+	o.ended = func(result Result) error {
+		r.Results, r.Seconds = append(r.Results, result), before+time.Since(begun).Seconds()
+		if !result.Passed {
+			r.Failed = append(r.Failed, result.Row)
+			keepLog(o.cache, result, r.Order)
+		}
+		return h.write(file)
+	}
+	if _, err := runRows(ctx, o, r.left(shuffled(rows, r.Order))); err != nil {
+		return err
+	}
+	h.Rounds, h.Begun = append(h.Rounds, *r), nil
+	return h.write(file)
+}
+
+// left are the rows that the round lacks.
+func (r *round) left(rows []Row) []Row {
+	return slices.DeleteFunc(slices.Clone(rows), func(row Row) bool {
+		return slices.ContainsFunc(r.Results, func(result Result) bool { return result.Row == row.String() })
+	})
 }
 
 // resumed reads what earlier runs of the same commit left.
@@ -108,7 +126,12 @@ func (h *hunted) write(file string) error {
 func (h *hunted) verdict(n int) error {
 	times := map[string]int{}
 	bad := 0
-	for _, r := range h.Rounds {
+	rounds := h.Rounds
+	if h.Begun != nil {
+		fmt.Printf("round %d was stopped after %d rows\n", len(rounds)+1, len(h.Begun.Results))
+		rounds = append(slices.Clone(rounds), *h.Begun)
+	}
+	for _, r := range rounds {
 		if len(r.Failed) > 0 {
 			bad++
 		}
@@ -119,7 +142,7 @@ func (h *hunted) verdict(n int) error {
 	for name, count := range times {
 		fmt.Printf("failed %d times: %s\n", count, name)
 	}
-	fmt.Printf("commit %s, %d busy processes, seed %d: %d of %d rounds failed\n", h.Commit, h.Load, h.Seed, bad, len(h.Rounds))
+	fmt.Printf("commit %s, %d busy processes, seed %d: %d of %d rounds failed\n", h.Commit, h.Load, h.Seed, bad, len(rounds))
 	if len(h.Rounds) < n {
 		return errors.New("stopped; the next run goes on")
 	}

@@ -64,6 +64,9 @@ func runRows(ctx context.Context, o options, rows []Row) ([]Result, error) {
 		all.Go(func() {
 			defer release()
 			result := w.one(ctx, r)
+			if ctx.Err() != nil { // what was stopped shows nothing
+				return
+			}
 			result.Key = made[r.id()]
 			w.add(k, r, result)
 		})
@@ -125,6 +128,9 @@ func (w *work) add(k *keys, r Row, result Result) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.results = append(w.results, result)
+	if w.ended != nil {
+		w.err = errors.Join(w.err, w.ended(result))
+	}
 	if !result.Passed {
 		return
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"go/ast"
 	"go/parser"
@@ -255,5 +256,28 @@ func TestTheQuickTestsAreHunted(t *testing.T) {
 	w := work{options: options{order: 1}}
 	if cmd := w.quickly(t.Context(), "x", rows[0]); !slices.Contains(cmd.Args, "-test.shuffle=2") || !slices.Contains(cmd.Env, "GOMAXPROCS=1") {
 		t.Errorf("%v", cmd.Args)
+	}
+}
+
+// TestAStoppedRoundGoesOn: a hunt that was stopped goes on with the rows that its last round lacks, and tells of what failed before.
+func TestAStoppedRoundGoesOn(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "flake.json")
+	h := &hunted{Begun: &round{Order: 7}}
+	a, b := Row{Package: "test/wait", Run: "TestFor"}, Row{Package: "test/wait", Run: "TestOther"}
+	h.Begun.Results = []Result{{Row: a.String()}}
+	h.Begun.Failed = []string{a.String()}
+	if err := h.write(file); err != nil {
+		t.Fatal(err)
+	}
+	var again hunted
+	data, err := os.ReadFile(file)
+	if err != nil || json.Unmarshal(data, &again) != nil {
+		t.Fatalf("%v: %s", err, data)
+	}
+	if left := again.Begun.left([]Row{a, b}); len(left) != 1 || left[0].String() != b.String() {
+		t.Errorf("the round goes on with %v", left)
+	}
+	if err := again.verdict(0); err == nil {
+		t.Error("a row that failed before the stop is not told")
 	}
 }
