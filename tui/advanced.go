@@ -31,15 +31,21 @@ func (c *client) behind(id string) (next view.Stage, ok bool) {
 	return next, next.Advanced
 }
 
-// given tells how many answers of a stage were given.
-func given(stage view.Stage) string {
-	n := 0
+// given tells how many answers of a stage were given, and how many of them have to be fixed.
+func given(a *answers, stage view.Stage) string {
+	n, wrong := 0, 0
 	for _, v := range fields(stage) {
 		if (v.Value != "" || v.SecretSet) && v.Source != site.Default {
 			n++
 		}
+		if a.problem(v, true) != "" {
+			wrong++
+		}
 	}
-	if n == 0 {
+	switch {
+	case wrong > 0:
+		return t("advanced.wrong", wrong)
+	case n == 0:
 		return t("advanced.none")
 	}
 	return t("advanced.set", n)

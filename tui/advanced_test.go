@@ -50,6 +50,31 @@ func TestAdvancedIsClosed(t *testing.T) {
 	b.shows("Stage 3 of 7: Names and credentials")
 }
 
+// TestAdvancedIsJudged: "Back" closes the page of advanced settings for good, so that it tells of a wrong value as "Continue" does, and of
+// answers that do not fit together once. The button that opens the page tells of what is wrong on it.
+func TestAdvancedIsJudged(t *testing.T) {
+	b := opened(t)
+	b.press("'store_1", "shift+tab", "b")
+	b.shows("> Label of the site")
+	b.shows("Fix this first: Label of the site.")
+	b.press("ctrl+u", "'store-1", "shift+tab", "b")
+	b.shows("Advanced settings: 1 set")
+	b.fake.change(func(s *view.Snapshot) {
+		for i, v := range at(s, "advanced").Fields {
+			if v.Path == "spec.proxy.noProxy" {
+				at(s, "advanced").Fields[i].Value, at(s, "advanced").Fields[i].Together = "example.com", message.T("is given, but there is no proxy")
+			}
+		}
+	})
+	b.refresh()
+	b.shows("Advanced settings: 1 to fix")
+	b.press("shift+tab", "d", "shift+tab", "b")
+	b.shows("Fix this first: Bypass the proxy for.")
+	b.in("")
+	b.press("b")
+	b.shows("Stage 3 of 7: Names and credentials")
+}
+
 // TestIndentedLines: what stands before a line, and an empty line between two, are part of YAML that is typed or pasted.
 func TestIndentedLines(t *testing.T) {
 	const want = "spec.networkConfig=interfaces:\n  - name: eno1\n\n    state: up\n"

@@ -20,7 +20,7 @@ type form struct {
 	acted   string // of the field that was in focus last among those that the machine can do something for
 	row     row
 	entry   entry
-	leaving bool // go on when everything on its way to the engine was taken
+	leaving func() tea.Cmd // the way that was chosen, to be gone when everything on its way to the engine was taken; nil: none
 	scroll  scroller
 }
 

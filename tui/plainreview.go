@@ -35,7 +35,7 @@ func (p *prompts) review() error {
 		for n++; isWord(strconv.Itoa(n)); n++ { // a node or a cluster may be called 1: that starts
 		}
 		numbers[strconv.Itoa(n)] = stage
-		p.write(t("plain.advanced", n, stage.Title, given(stage)))
+		p.write(t("plain.advanced", n, stage.Title, given(p.answers, stage)))
 	}
 	text, err := p.decide(t("plain.start", p.word(), t("plain.backWord")))
 	if err != nil {
