@@ -293,6 +293,19 @@ func TestRefusalsStayBesideTheField(t *testing.T) {
 	b.shows("no space left")
 }
 
+// TestRefusedTextCanBeEmptied: in a field whose text is wrong, what is typed goes behind it, so that the footer names the key that empties
+// the field.
+func TestRefusedTextCanBeEmptied(t *testing.T) {
+	b := newBench(t, 80, 24)
+	b.press("c", "'x_1", "tab", "shift+tab")
+	b.shows("Ctrl-U empty")
+	b.press("ctrl+u", "'x1")
+	b.shows("[x1 ")
+	if strings.Contains(b.screen(), "Ctrl-U") {
+		t.Errorf("nothing is wrong any more:\n%s", b.screen())
+	}
+}
+
 func TestIdleRepaints(t *testing.T) {
 	b := newBench(t, 80, 24)
 	wipe := b.app.wipe

@@ -25,7 +25,7 @@ func (f *form) keys() []key.Binding {
 		if v.Files {
 			return []key.Binding{k.next, k.prev, accept, alias(k.files), k.erase, k.restore}
 		}
-		if v.SecretSet {
+		if v.SecretSet || f.entry.ed.value() != "" && f.problem(v, f.entry.tried) != "" { // what is typed now goes behind what is wrong
 			return []key.Binding{k.next, k.prev, accept, k.erase, k.restore}
 		}
 		return []key.Binding{k.next, k.prev, accept, k.restore, k.leave}
