@@ -2,6 +2,8 @@ package tui
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -137,15 +139,36 @@ func TestEmptied(t *testing.T) {
 	last("spec.additionalTrustBundle=")
 }
 
-// TestRefusedPathGoes: a mistyped path to a file leaves nothing in its field, and its message holds the page until Ctrl-U takes it away.
-func TestRefusedPathGoes(t *testing.T) {
+// TestRefusedPathStays: the path of a file that is not taken stays in its field to be corrected, and its message holds the page. Ctrl-U takes
+// both away and leaves the value that the field had; a paste takes the place of the path.
+func TestRefusedPathStays(t *testing.T) {
 	b := opened(t)
 	b.in("spec.additionalTrustBundle")
+	b.paste("-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n.\r\n")
+	sent := len(b.fake.sets)
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	typed := strings.TrimSuffix(file, "m")
+	b.press("tab", "shift+tab", "'"+typed, "enter")
+	b.shows("! " + typed)
+	b.shows("ca.pe ")
+	b.press("tab")
+	b.shows("[" + cut(typed, 27) + "]")
+	b.press("shift+tab", "ctrl+u")
+	if screen := b.screen(); strings.Contains(screen, "/ca.pe") || !strings.Contains(screen, "set, not shown") || len(b.fake.sets) != sent {
+		t.Errorf("Ctrl-U sent %q, and there is\n%s", b.fake.sets[sent:], screen)
+	}
+	b.press("'"+typed, "tab", "shift+tab")
+	if err := os.WriteFile(file, []byte("from the file"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.press("'m", "enter")
+	if last := b.fake.sets[len(b.fake.sets)-1]; last != "spec.additionalTrustBundle=from the file" || strings.Contains(b.screen(), file) {
+		t.Errorf("set %q:\n%s", last, b.screen())
+	}
 	b.press("'/mnt/missing.pem", "enter")
-	b.shows("/mnt/missing.pem")
-	b.press("ctrl+u")
-	if strings.Contains(b.screen(), "/mnt/missing.pem") {
-		t.Errorf("Ctrl-U empties the field and leaves the message:\n%s", b.screen())
+	b.paste("-----BEGIN X-----\nAA==\n-----END X-----\n.\r\n")
+	if last := b.fake.sets[len(b.fake.sets)-1]; last != "spec.additionalTrustBundle=-----BEGIN X-----\nAA==\n-----END X-----\n" {
+		t.Errorf("set %q", last)
 	}
 }
 

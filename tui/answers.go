@@ -62,7 +62,7 @@ func (a *answers) fieldSet(msg setMsg) {
 	case msg.stale:
 	case msg.failed == nil:
 		delete(a.refused, msg.path)
-		if a.unsent[msg.path] == msg.value {
+		if a.unsent[msg.path] == msg.typed {
 			delete(a.unsent, msg.path)
 		}
 	case errors.Is(msg.failed, session.ErrInvalid):

@@ -287,7 +287,7 @@ func TestRefusalsStayBesideTheField(t *testing.T) {
 	b := newBench(t, 80, 24)
 	b.press("c")
 	b.app.pending++
-	b.app.Update(setMsg{snapshot: b.app.link.look(), path: "spec.baseDomain", value: "2x", failed: fmt.Errorf("%w: 2x is not a duration", session.ErrInvalid)})
+	b.app.Update(setMsg{snapshot: b.app.link.look(), path: "spec.baseDomain", typed: "2x", failed: fmt.Errorf("%w: 2x is not a duration", session.ErrInvalid)})
 	b.shows("! 2x is not a duration")
 	b.app.Update(actMsg{snapshot: b.app.link.look(), failed: errors.New("reading the disk: no space left")})
 	b.shows("no space left")

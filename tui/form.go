@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -82,6 +83,9 @@ func isText(k steps.Kind) bool { return k == steps.Text || k == steps.Secret || 
 // isPasted tells whether a field takes lines, most of which are pasted.
 func isPasted(k steps.Kind) bool { return k == steps.PEM || k == steps.Lines }
 
+// isPath tells whether a text in a field for lines is the path of a file that holds them.
+func isPath(v view.Field, text string) bool { return isPasted(v.Kind) && strings.HasPrefix(text, "/") }
+
 // focus goes to a field, or to the buttons for "".
 func (f *form) focus(path string) {
 	f.path = path
@@ -100,7 +104,7 @@ func (f *form) focus(path string) {
 		f.acted = path
 	}
 	ed := editorOf(v)
-	if text, ok := f.unsent[path]; ok && !isPasted(v.Kind) {
+	if text, ok := f.unsent[path]; ok && (!isPasted(v.Kind) || isPath(v, text)) {
 		ed = newEditor(text)
 	}
 	f.entry.start(ed, v.Kind == steps.Lines)
@@ -118,11 +122,16 @@ func editorOf(v view.Field) editor {
 }
 
 // refill shows a value that was found while its field was in focus and nobody had typed into it: it is not to be taken
-// for one that someone emptied.
+// for one that someone emptied. The path of a file that was taken goes.
 func (f *form) refill() {
 	v, i := f.field()
-	if _, waits := f.unsent[v.Path]; i >= 0 && !f.entry.typed && !waits && v.Kind == steps.Text && f.refused[v.Path] == "" && f.entry.ed.value() != v.Value {
+	_, waits := f.unsent[v.Path]
+	switch {
+	case i < 0 || f.entry.typed || waits:
+	case v.Kind == steps.Text && f.refused[v.Path] == "" && f.entry.ed.value() != v.Value:
 		f.entry.ed = editorOf(v)
+	case isPath(v, f.entry.ed.value()):
+		f.entry.ed.clear()
 	}
 }
 

@@ -48,7 +48,7 @@ func (p *prompts) field(v view.Field) (back, again bool, err error) {
 		return false, true, nil
 	case n > 0 && n <= len(choicesOf(v)):
 		cmd = p.link.set(v.Path, choicesOf(v)[n-1].Value)
-	case isPasted(v.Kind) && strings.HasPrefix(text, "/"):
+	case isPath(v, text):
 		cmd = p.link.setFile(v.Path, text)
 	case isPasted(v.Kind):
 		if text, err = p.block(line, v.Kind == steps.Lines, next); err != nil {
