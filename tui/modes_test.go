@@ -120,6 +120,26 @@ func TestPlainAndBack(t *testing.T) {
 	}
 }
 
+// TestOtherModeKeepsControl: a console that has control has it in its other mode, too.
+func TestOtherModeKeepsControl(t *testing.T) {
+	l := openLine(t, "", "vt220", size(80, 24))
+	l.shows("1 plain text")
+	l.send("\x07")
+	l.shows("you have control")
+	l.send("1")
+	l.prints("Cluster name [sno-042]:")
+	for _, answer := range []string{"", "example.com", "", "", "", ""} {
+		l.send(answer + "\r")
+	}
+	l.prints("To start, type")
+	l.send("screens\r")
+	l.shows("Review: nothing was changed so far")
+	l.shows("you have control")
+	if got := l.out.String(); strings.Contains(got, texts["plain.take"][:4]+" control") {
+		t.Errorf("it asked for control:\n%s", got)
+	}
+}
+
 func memoryOf(dir string) bool { return memory{dir}.get("ttyS0", ofMode) == wantsLines }
 
 // TestMemory: only a file of our own counts, and a window keeps nothing.

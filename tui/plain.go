@@ -34,7 +34,7 @@ func onPaper(ctx context.Context, engine session.Session, o Options, failed bool
 
 // prompting is the console in plain text, all of it ASCII, for a terminal that cannot place the cursor. The end of the input ends it
 // with ErrHungUp wherever it is; nothing is ever taken as agreed by that. What it says first may be nil.
-func prompting(ctx context.Context, engine session.Session, o Options, line talk, first func() []string) error {
+func prompting(ctx context.Context, engine session.Session, o Options, line talk, first func() []string) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o.Mode = Basic
@@ -47,14 +47,14 @@ func prompting(ctx context.Context, engine session.Session, o Options, line talk
 		p.write(first()...)
 	}
 	go p.listen()
-	defer p.link.release()
+	defer func() { p.ends(o, err) }()
 	go p.link.follow() // keeps control
 	go announce(p)
 	if p.board.of != nil {
 		p.write(p.gotKeyboard(p.board.start(p.link.ctx)))
 	}
 	for {
-		err := p.turnOnce()
+		err = p.turnOnce()
 		switch {
 		case err == nil, errors.Is(err, idle.ErrLocked):
 		case errors.Is(err, errLeft), ctx.Err() != nil:
