@@ -188,21 +188,73 @@ func TestSecretEmptied(t *testing.T) {
 	}
 }
 
+// refuseAt has a review that refuses the answer at a path of a page.
+func refuseAt(page, path string) func(*view.Snapshot) {
+	return func(s *view.Snapshot) {
+		s.State, s.Review = view.Reviewed, reviewView()
+		s.Review.Problems, s.Review.Page = []message.Text{message.T("Proxy for https: the port is missing.")}, page
+		for _, stage := range s.Stages {
+			for _, step := range stage.Steps {
+				for i, v := range step.Fields {
+					if v.Path == path {
+						step.Fields[i].Value, step.Fields[i].Source, step.Fields[i].Changed = "wrong", "typed", true
+						step.Fields[i].Together = message.T("does not fit")
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestReviewLeadsToTheMistake: from a review that nothing may start, the way back leads to the page of the first problem, a closed
-// one too.
+// one too, and on it to the answer that is wrong, with the reason.
 func TestReviewLeadsToTheMistake(t *testing.T) {
 	b := newBench(t, 80, 24, realSite)
 	b.press("c")
-	b.fake.change(func(s *view.Snapshot) {
-		s.State, s.Review = view.Reviewed, reviewView()
-		s.Review.Problems, s.Review.Page = []message.Text{message.T("Proxy for https: the port is missing.")}, "advanced"
-	})
+	b.fake.change(refuseAt("advanced", "spec.proxy.httpsProxy"))
 	b.refresh()
 	b.shows("Go to: Advanced settings")
 	b.press("b")
-	b.shows("Label of the site")
-	b.press("shift+tab", "b")
+	b.shows("> Proxy for https")
+	b.shows("! does not fit")
+	b.in("")
+	b.press("b")
+	b.shows("Fix this first: Proxy for https.")
+	b.in("")
+	b.press("b")
 	b.shows("Stage 3 of 7: Names and credentials")
+}
+
+// TestProblemLeadsToTheAnswers: "Edit answers" leads to the page that the step's answers are from, and into its fields though it is complete.
+func TestProblemLeadsToTheAnswers(t *testing.T) {
+	b := newBench(t, 80, 24, realSite)
+	b.press("c", "c", "'store1", "tab", "'example.com", "tab")
+	b.fake.change(func(s *view.Snapshot) {
+		failed(s)
+		for i := range s.Stages {
+			for j := range s.Stages[i].Steps {
+				if s.Stages[i].Steps[j].ID == s.Current {
+					s.Stages[i].Steps[j].Asks = "site"
+				}
+			}
+		}
+	})
+	b.refresh()
+	b.press("e", "enter")
+	b.shows("Stage 3 of 7: Names and credentials")
+	b.shows("> Cluster name")
+}
+
+// TestPlainLeadsToTheMistake: in line mode the way back leads to the question whose answer is wrong, and from there to those before it.
+func TestPlainLeadsToTheMistake(t *testing.T) {
+	f, p := holding(t, refuseAt("site", "spec.baseDomain"))
+	p.after(t, "to change an answer, type back", "back")
+	f.did(t, session.Edit)
+	if before := p.printed(t, "Base domain [wrong]:"); strings.Contains(before, "Cluster name [") {
+		t.Errorf("it asks for more:\n%s", before)
+	}
+	p.after(t, "", "back")
+	p.printed(t, "Cluster name [sno-042]:")
 }
 
 // TestPlainAdvanced: in line mode the advanced settings are asked for on demand, by a number at the review, and alone.

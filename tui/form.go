@@ -27,21 +27,26 @@ type form struct {
 
 func newForm(d *desk) *form {
 	f := &form{base: base{d}, stage: d.opened, entry: entry{answers: d.answers, keys: d.keys}}
+	f.entry.tried, d.fixing = d.fixing, false
 	f.focus(f.opening())
 	return f
 }
 
 // opening is the field where a page begins: the first, or "", which is "Continue", once someone filled the page and it is complete.
-// Who only goes through it changes nothing with a letter.
+// Who only goes through it changes nothing with a letter. Who comes to fix an answer begins at the first that is wrong.
 func (f *form) opening() string {
 	list, filled := f.fields(), false
 	for _, v := range list {
-		if f.problem(v, true) != "" {
+		switch {
+		case f.problem(v, true) == "":
+			filled = filled || chosen.ByPerson(v.Source)
+		case f.entry.tried:
+			return v.Path
+		default:
 			return list[0].Path
 		}
-		filled = filled || chosen.ByPerson(v.Source)
 	}
-	if filled || len(list) == 0 {
+	if filled && !f.entry.tried || len(list) == 0 {
 		return ""
 	}
 	return list[0].Path

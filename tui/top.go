@@ -70,6 +70,7 @@ func (a *app) choose(old screen) screen {
 	}
 	switch want {
 	case "checks":
+		a.fixing = false
 		return newChecks(d, a.opened)
 	case "form":
 		return newForm(d)
