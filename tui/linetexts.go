@@ -21,6 +21,7 @@ var lineTexts = map[string]string{
 	"plain.alive":        "still at work: %s",
 	"plain.silent":       "the engine does not answer; still trying",
 	"plain.control":      "control",
+	"plain.strange":      "\"%s\" is not understood here; nothing was done.",
 	"plain.start":        "To start, type %s; to change an answer, type %s:",
 	"plain.backWord":     "back",
 	"plain.correct":      "To correct this, type %s; to go on, press Enter:",

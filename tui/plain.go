@@ -84,22 +84,24 @@ func (p *prompts) turnOnce() error {
 		if len(p.board.layouts) > 0 {
 			p.write(t("plain.keyboard", t("plain.use")))
 		}
-		answer, err := p.decide(t("plain.take", t("plain.control")))
+		answer, err := p.oneOf(t("plain.take", t("plain.control")), func(text string) bool {
+			return isControl(text) || slices.Contains(Languages(), text) || ofLayout(p, text)
+		})
 		switch {
 		case err != nil:
 		case slices.Contains(Languages(), answer):
 			p.chooseLanguage(answer)
-		case answer == t("plain.control"):
+		case isControl(answer):
 			p.write(p.do(p.link.take(false)))
-		default:
+		case answer != "":
 			p.useLayout(answer)
 		}
 		return err
 	case !p.held && p.asksNow():
 		tellStanding(p)
 		p.write(p.controlState())
-		answer, err := p.decide(t("plain.takeControl", t("plain.control")))
-		if err == nil && answer == t("plain.control") {
+		answer, err := p.oneOf(t("plain.takeControl", t("plain.control")), isControl)
+		if err == nil && isControl(answer) {
 			p.write(p.do(p.link.take(true)))
 		}
 		return err
@@ -122,13 +124,18 @@ func (p *prompts) turnOnce() error {
 	return p.watch()
 }
 
-// useLayout changes the layout of the keyboard, where that is what was typed. Its letters are where they are on most keyboards.
+// isControl tells whether a line asks for control.
+func isControl(text string) bool { return strings.EqualFold(text, t("plain.control")) }
+
+// ofLayout tells whether a line asks for a layout of the keyboard. The word's letters are where they are on most keyboards.
+func ofLayout(p *prompts, text string) bool {
+	words := strings.Fields(text)
+	return len(p.board.layouts) > 0 && len(words) > 0 && words[0] == t("plain.use")
+}
+
+// useLayout changes the layout of the keyboard to the one that a line names.
 func (p *prompts) useLayout(answer string) {
-	words := strings.Fields(answer)
-	if len(p.board.layouts) == 0 || len(words) == 0 || words[0] != t("plain.use") {
-		return
-	}
-	layout := strings.Join(words[1:], " ")
+	layout := strings.Join(strings.Fields(answer)[1:], " ")
 	if slices.Contains(p.board.layouts, layout) {
 		p.absorb(p.link.look()) // who has control may be another one since the prompt
 		if other := p.keyboardOf(); other != "" {

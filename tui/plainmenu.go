@@ -39,6 +39,8 @@ func (p *prompts) sure(name, title, text string, a session.Action) wayOn {
 		typed, err := p.decide(t("confirm.type", p.word()))
 		if slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, typed) }) {
 			p.act(a)
+		} else {
+			p.strange(typed)
 		}
 		return err
 	}}

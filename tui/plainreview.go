@@ -37,7 +37,11 @@ func (p *prompts) review() error {
 		numbers[strconv.Itoa(n)] = stage
 		p.write(t("plain.advanced", n, stage.Title, given(p.answers, stage)))
 	}
-	text, err := p.decide(t("plain.start", p.word(), t("plain.backWord")))
+	words := []string{t("plain.waiveWord"), t("plain.withdrawWord"), t("plain.lookWord")}
+	text, err := p.oneOf(t("plain.start", p.word(), t("plain.backWord")), func(text string) bool {
+		_, opens := numbers[text]
+		return isBack(text) || opens || isWord(text) || slices.Contains(words, text)
+	})
 	if err != nil {
 		return err
 	}

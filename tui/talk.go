@@ -195,6 +195,24 @@ func (p *talk) decide(prompt string) (string, error) {
 	return text, err
 }
 
+// oneOf asks for one of the words that a prompt takes. What is none of them is told, and asked for again; an empty line is an answer.
+func (p *talk) oneOf(prompt string, takes func(string) bool) (string, error) {
+	for {
+		text, err := p.decide(prompt)
+		if err != nil || text == "" || takes(text) {
+			return text, err
+		}
+		p.strange(text)
+	}
+}
+
+// strange tells that what was typed is no answer; nothing, of an empty line.
+func (p *talk) strange(text string) {
+	if text != "" {
+		p.printed("that a word is not understood", []string{t("plain.strange", cut(text, minWidth/2))})
+	}
+}
+
 // drop forgets the lines that came already, until there are none.
 func (p *talk) drop() error {
 	for {
