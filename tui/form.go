@@ -2,7 +2,6 @@ package tui
 
 import (
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -82,14 +81,6 @@ func (f *form) typing() bool {
 	v, i := f.field()
 	return i >= 0 && f.held && isText(v.Kind)
 }
-
-func isText(k steps.Kind) bool { return k == steps.Text || k == steps.Secret || isPasted(k) }
-
-// isPasted tells whether a field takes lines, most of which are pasted.
-func isPasted(k steps.Kind) bool { return k == steps.PEM || k == steps.Lines }
-
-// isPath tells whether a text in a field for lines is the path of a file that holds them.
-func isPath(v view.Field, text string) bool { return isPasted(v.Kind) && strings.HasPrefix(text, "/") }
 
 // focus goes to a field, or to the buttons for "".
 func (f *form) focus(path string) {

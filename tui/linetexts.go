@@ -38,4 +38,5 @@ var lineTexts = map[string]string{
 	"plain.stop":         "To stop the work, type %s.",
 	"plain.stopWord":     "stop",
 	"plain.lines":        "Several lines; a line with only a dot ends them.",
+	"plain.pem":          "Paste the whole text and end it with an empty line, or type the path of a file.",
 }

@@ -257,6 +257,7 @@ func TestPlainAsksBeforeLeaving(t *testing.T) {
 			l.send("\x03")
 			const asks = "Type leave to leave:"
 			l.prints(asks)
+			l.prints(wrap(texts["leave.text"], minWidth, "")[0] + "\r")
 			l.send("\x03") // a bouncing key is not an answer
 			l.send("\x03") // and the next one asks again
 			l.printsTimes(asks, 2)
@@ -266,6 +267,7 @@ func TestPlainAsksBeforeLeaving(t *testing.T) {
 				if err != nil {
 					t.Errorf("left with %v", err)
 				}
+				l.prints("The wizard is closed, and work that has begun continues.")
 			case <-time.After(wait.Timeout(20 * time.Second)):
 				t.Error("it did not leave")
 			}

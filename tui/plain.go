@@ -40,7 +40,7 @@ func prompting(ctx context.Context, engine session.Session, o Options, line talk
 	o.Mode = Basic
 	line.ctx, line.out, line.lines, line.news = ctx, Safe(line.out, true), make(chan string), make(chan string)
 	p := &prompts{desk: newDesk(newLink(ctx, engine, o.Name, time.Second), o), talk: &line}
-	p.talk.heard = p.heard
+	p.talk.heard, p.talk.leaves = p.heard, func() string { return ofLeaving(p.snap) }
 	p.talk.record = func(line string) { p.seen.note(p.now(), line) }
 	defer p.seen.begin(p.link.ctx)()
 	if first != nil {
@@ -57,7 +57,10 @@ func prompting(ctx context.Context, engine session.Session, o Options, line talk
 		err = p.turnOnce()
 		switch {
 		case err == nil, errors.Is(err, idle.ErrLocked):
-		case errors.Is(err, errLeft), ctx.Err() != nil:
+		case errors.Is(err, errLeft):
+			p.write(wrap(t("leave.left"), minWidth, "")...)
+			return nil
+		case ctx.Err() != nil:
 			return nil
 		default:
 			return err

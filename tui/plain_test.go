@@ -108,6 +108,7 @@ func TestPlain(t *testing.T) {
 	p.after(t, "Cluster name [store1]:", "")
 	p.after(t, "Base domain []:", "example.com")
 	p.after(t, "Pull secret []:", "")
+	p.printed(t, "end it with an empty line")
 	p.after(t, "API certificate []:", "-----BEGIN X-----")
 	p.after(t, "", "-----END X-----")
 	p.after(t, "", ".")
