@@ -38,7 +38,7 @@ const saidRows = 5
 // said is the sentence above the keys, on as many rows as it needs: an error stands nowhere else. It is one row where there is none.
 func said(a *app, w, h int) []string {
 	text := a.flash
-	if a.locked() || text == a.unrecorded && a.hide() {
+	if a.locked() || text != "" && text == a.unrecorded && a.hide() {
 		text = ""
 	}
 	rows := wrap(text, w, "")
