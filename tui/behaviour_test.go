@@ -361,6 +361,19 @@ func TestReviewWithoutChanges(t *testing.T) {
 	}
 }
 
+// TestMethodsAreNamed: what a method of the network means is in its name and in the help of its field.
+func TestMethodsAreNamed(t *testing.T) {
+	b := newBench(t, 80, 24, realSite)
+	b.app.goTo("network")
+	b.app.followJob()
+	b.in("spec.network.ipv6.method")
+	b.shows("Router: it announces the addresses.")
+	b.press("enter")
+	for _, want := range []string{"no IPv6", "router (SLAAC)", "DHCP"} {
+		b.shows(want)
+	}
+}
+
 // TestNoExampleOfAChoice: nobody types what is chosen.
 func TestNoExampleOfAChoice(t *testing.T) {
 	b := opened(t)
