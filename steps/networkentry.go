@@ -61,14 +61,14 @@ func (s *NetworkEntry) Fields() []Field {
 		{
 			Path: "spec.network.ipv4.method", Kind: Pick, Label: message.T("IPv4 method"), Optional: true, Visible: simple,
 			Help:    message.T("Static: the numbers on your sheet. DHCP: the site gives them."),
-			Choices: []Choice{{methodStatic, message.T("static")}, {methodDHCP, message.T("DHCP")}, {methodDisabled, message.T("none")}},
+			Choices: []Choice{{methodStatic, message.T("static")}, {methodDHCP, message.T("DHCP")}, {methodDisabled, message.T("no IPv4")}},
 		},
 	}...)
 	fields = append(fields, s.family("ipv4", "IPv4", static4, "198.51.100.10", "24", "198.51.100.1")...)
 	fields = append(fields, Field{
 		Path: "spec.network.ipv6.method", Kind: Pick, Label: message.T("IPv6 method"), Optional: true, Visible: simple,
-		Help:    message.T("None unless your sheet names IPv6 addresses."),
-		Choices: []Choice{{methodDisabled, message.T("none")}, {methodStatic, message.T("static")}, {methodAutoconf, message.T("router")}, {methodDHCP, message.T("DHCP")}},
+		Help:    message.T("As your sheet says. Router: it announces the addresses."),
+		Choices: []Choice{{methodDisabled, message.T("no IPv6")}, {methodStatic, message.T("static")}, {methodAutoconf, message.T("router (SLAAC)")}, {methodDHCP, message.T("DHCP")}},
 	})
 	fields = append(fields, s.family("ipv6", "IPv6", static6, "2001:db8:51::10", "64", "2001:db8:51::1")...)
 	return append(fields,

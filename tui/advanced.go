@@ -31,15 +31,21 @@ func (c *client) behind(id string) (next view.Stage, ok bool) {
 	return next, next.Advanced
 }
 
-// given tells how many answers of a stage were given.
-func given(stage view.Stage) string {
-	n := 0
+// given tells how many answers of a stage were given, and how many of them have to be fixed.
+func given(a *answers, stage view.Stage) string {
+	n, wrong := 0, 0
 	for _, v := range fields(stage) {
 		if (v.Value != "" || v.SecretSet) && v.Source != site.Default {
 			n++
 		}
+		if a.problem(v, true) != "" {
+			wrong++
+		}
 	}
-	if n == 0 {
+	switch {
+	case wrong > 0:
+		return t("advanced.wrong", wrong)
+	case n == 0:
 		return t("advanced.none")
 	}
 	return t("advanced.set", n)
@@ -50,8 +56,18 @@ func (c *course) goTo(id string) { c.opened = id }
 
 // edit goes back from the review to the answers: to the page of the first problem, if it has one.
 func (c *course) edit() tea.Cmd {
-	if v := c.snap.Review; v != nil && v.Page != "" {
-		c.goTo(v.Page)
+	page := ""
+	if v := c.snap.Review; v != nil {
+		page = v.Page
 	}
+	return c.fix(page, page != "")
+}
+
+// fix goes back to the answers: to a page, if it is there, and on it to what has to be fixed, if anything has.
+func (c *course) fix(page string, wrong bool) tea.Cmd {
+	if _, i := c.stage(page); i >= 0 {
+		c.goTo(page)
+	}
+	c.fixing = wrong
 	return c.link.act(session.Action{Verb: session.Edit})
 }

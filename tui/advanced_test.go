@@ -2,6 +2,8 @@ package tui
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -47,6 +49,31 @@ func TestAdvancedIsClosed(t *testing.T) {
 	b.press("c")
 	b.shows("Stage 4 of 7: Relocation")
 	b.press("shift+tab", "b")
+	b.shows("Stage 3 of 7: Names and credentials")
+}
+
+// TestAdvancedIsJudged: "Back" closes the page of advanced settings for good, so that it tells of a wrong value as "Continue" does, and of
+// answers that do not fit together once. The button that opens the page tells of what is wrong on it.
+func TestAdvancedIsJudged(t *testing.T) {
+	b := opened(t)
+	b.press("'store_1", "shift+tab", "b")
+	b.shows("> Label of the site")
+	b.shows("Fix this first: Label of the site.")
+	b.press("ctrl+u", "'store-1", "shift+tab", "b")
+	b.shows("Advanced settings: 1 set")
+	b.fake.change(func(s *view.Snapshot) {
+		for i, v := range at(s, "advanced").Fields {
+			if v.Path == "spec.proxy.noProxy" {
+				at(s, "advanced").Fields[i].Value, at(s, "advanced").Fields[i].Together = "example.com", message.T("is given, but there is no proxy")
+			}
+		}
+	})
+	b.refresh()
+	b.shows("Advanced settings: 1 to fix")
+	b.press("shift+tab", "d", "shift+tab", "b")
+	b.shows("Fix this first: Bypass the proxy for.")
+	b.in("")
+	b.press("b")
 	b.shows("Stage 3 of 7: Names and credentials")
 }
 
@@ -112,15 +139,36 @@ func TestEmptied(t *testing.T) {
 	last("spec.additionalTrustBundle=")
 }
 
-// TestRefusedPathGoes: a mistyped path to a file leaves nothing in its field, and its message holds the page until Ctrl-U takes it away.
-func TestRefusedPathGoes(t *testing.T) {
+// TestRefusedPathStays: the path of a file that is not taken stays in its field to be corrected, and its message holds the page. Ctrl-U takes
+// both away and leaves the value that the field had; a paste takes the place of the path.
+func TestRefusedPathStays(t *testing.T) {
 	b := opened(t)
 	b.in("spec.additionalTrustBundle")
+	b.paste("-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n.\r\n")
+	sent := len(b.fake.sets)
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	typed := strings.TrimSuffix(file, "m")
+	b.press("tab", "shift+tab", "'"+typed, "enter")
+	b.shows("! " + typed)
+	b.shows("ca.pe ")
+	b.press("tab")
+	b.shows("[" + cut(typed, 27) + "]")
+	b.press("shift+tab", "ctrl+u")
+	if screen := b.screen(); strings.Contains(screen, "/ca.pe") || !strings.Contains(screen, "set, not shown") || len(b.fake.sets) != sent {
+		t.Errorf("Ctrl-U sent %q, and there is\n%s", b.fake.sets[sent:], screen)
+	}
+	b.press("'"+typed, "tab", "shift+tab")
+	if err := os.WriteFile(file, []byte("from the file"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.press("'m", "enter")
+	if last := b.fake.sets[len(b.fake.sets)-1]; last != "spec.additionalTrustBundle=from the file" || strings.Contains(b.screen(), file) {
+		t.Errorf("set %q:\n%s", last, b.screen())
+	}
 	b.press("'/mnt/missing.pem", "enter")
-	b.shows("/mnt/missing.pem")
-	b.press("ctrl+u")
-	if strings.Contains(b.screen(), "/mnt/missing.pem") {
-		t.Errorf("Ctrl-U empties the field and leaves the message:\n%s", b.screen())
+	b.paste("-----BEGIN X-----\nAA==\n-----END X-----\n.\r\n")
+	if last := b.fake.sets[len(b.fake.sets)-1]; last != "spec.additionalTrustBundle=-----BEGIN X-----\nAA==\n-----END X-----\n" {
+		t.Errorf("set %q", last)
 	}
 }
 
@@ -140,21 +188,73 @@ func TestSecretEmptied(t *testing.T) {
 	}
 }
 
+// refuseAt has a review that refuses the answer at a path of a page.
+func refuseAt(page, path string) func(*view.Snapshot) {
+	return func(s *view.Snapshot) {
+		s.State, s.Review = view.Reviewed, reviewView()
+		s.Review.Problems, s.Review.Page = []message.Text{message.T("Proxy for https: the port is missing.")}, page
+		for _, stage := range s.Stages {
+			for _, step := range stage.Steps {
+				for i, v := range step.Fields {
+					if v.Path == path {
+						step.Fields[i].Value, step.Fields[i].Source, step.Fields[i].Changed = "wrong", "typed", true
+						step.Fields[i].Together = message.T("does not fit")
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestReviewLeadsToTheMistake: from a review that nothing may start, the way back leads to the page of the first problem, a closed
-// one too.
+// one too, and on it to the answer that is wrong, with the reason.
 func TestReviewLeadsToTheMistake(t *testing.T) {
 	b := newBench(t, 80, 24, realSite)
 	b.press("c")
-	b.fake.change(func(s *view.Snapshot) {
-		s.State, s.Review = view.Reviewed, reviewView()
-		s.Review.Problems, s.Review.Page = []message.Text{message.T("Proxy for https: the port is missing.")}, "advanced"
-	})
+	b.fake.change(refuseAt("advanced", "spec.proxy.httpsProxy"))
 	b.refresh()
 	b.shows("Go to: Advanced settings")
 	b.press("b")
-	b.shows("Label of the site")
-	b.press("shift+tab", "b")
+	b.shows("> Proxy for https")
+	b.shows("! does not fit")
+	b.in("")
+	b.press("b")
+	b.shows("Fix this first: Proxy for https.")
+	b.in("")
+	b.press("b")
 	b.shows("Stage 3 of 7: Names and credentials")
+}
+
+// TestProblemLeadsToTheAnswers: "Edit answers" leads to the page that the step's answers are from, and into its fields though it is complete.
+func TestProblemLeadsToTheAnswers(t *testing.T) {
+	b := newBench(t, 80, 24, realSite)
+	b.press("c", "c", "'store1", "tab", "'example.com", "tab")
+	b.fake.change(func(s *view.Snapshot) {
+		failed(s)
+		for i := range s.Stages {
+			for j := range s.Stages[i].Steps {
+				if s.Stages[i].Steps[j].ID == s.Current {
+					s.Stages[i].Steps[j].Asks = "site"
+				}
+			}
+		}
+	})
+	b.refresh()
+	b.press("e", "enter")
+	b.shows("Stage 3 of 7: Names and credentials")
+	b.shows("> Cluster name")
+}
+
+// TestPlainLeadsToTheMistake: in line mode the way back leads to the question whose answer is wrong, and from there to those before it.
+func TestPlainLeadsToTheMistake(t *testing.T) {
+	f, p := holding(t, refuseAt("site", "spec.baseDomain"))
+	p.after(t, "to change an answer, type back", "back")
+	f.did(t, session.Edit)
+	if before := p.printed(t, "Base domain [wrong]:"); strings.Contains(before, "Cluster name [") {
+		t.Errorf("it asks for more:\n%s", before)
+	}
+	p.after(t, "", "back")
+	p.printed(t, "Cluster name [sno-042]:")
 }
 
 // TestPlainAdvanced: in line mode the advanced settings are asked for on demand, by a number at the review, and alone.

@@ -23,6 +23,14 @@ type answers struct {
 	reading reading           // of files on media
 }
 
+func isText(k steps.Kind) bool { return k == steps.Text || k == steps.Secret || isPasted(k) }
+
+// isPasted tells whether a field takes lines, most of which are pasted.
+func isPasted(k steps.Kind) bool { return k == steps.PEM || k == steps.Lines }
+
+// isPath tells whether a text in a field for lines is the path of a file that holds them.
+func isPath(v view.Field, text string) bool { return isPasted(v.Kind) && strings.HasPrefix(text, "/") }
+
 // aside is what stands below a field in place of its help: what the machine does for one of its values, or why it cannot.
 type aside struct{ path, value, text string }
 
@@ -62,7 +70,7 @@ func (a *answers) fieldSet(msg setMsg) {
 	case msg.stale:
 	case msg.failed == nil:
 		delete(a.refused, msg.path)
-		if a.unsent[msg.path] == msg.value {
+		if a.unsent[msg.path] == msg.typed {
 			delete(a.unsent, msg.path)
 		}
 	case errors.Is(msg.failed, session.ErrInvalid):

@@ -99,6 +99,7 @@ func (a *app) pace() tea.Cmd {
 // acted tells how an action went.
 func (a *app) acted(msg actMsg) {
 	a.asking = a.asking && msg.action.Verb != session.Review
+	a.fixing = a.fixing && msg.failed == nil
 	switch {
 	case msg.action.Verb == session.Act:
 		a.actedAside(msg)

@@ -205,7 +205,7 @@ func TestPEM(t *testing.T) {
 	b.press("up", "'/tmp/no/such/file", "tab")
 	b.shows("no such file")
 	sets := len(b.fake.sets)
-	b.press("up", "'/etc/shadow", "tab")
+	b.press("up", "ctrl+u", "'/etc/shadow", "tab")
 	if len(b.fake.sets) != sets {
 		t.Errorf("set %q", b.fake.sets[sets:])
 	}
@@ -287,10 +287,100 @@ func TestRefusalsStayBesideTheField(t *testing.T) {
 	b := newBench(t, 80, 24)
 	b.press("c")
 	b.app.pending++
-	b.app.Update(setMsg{snapshot: b.app.link.look(), path: "spec.baseDomain", value: "2x", failed: fmt.Errorf("%w: 2x is not a duration", session.ErrInvalid)})
+	b.app.Update(setMsg{snapshot: b.app.link.look(), path: "spec.baseDomain", typed: "2x", failed: fmt.Errorf("%w: 2x is not a duration", session.ErrInvalid)})
 	b.shows("! 2x is not a duration")
 	b.app.Update(actMsg{snapshot: b.app.link.look(), failed: errors.New("reading the disk: no space left")})
 	b.shows("no space left")
+}
+
+// TestRefusedTextCanBeEmptied: in a field whose text is wrong, what is typed goes behind it, so that the footer names the key that empties
+// the field.
+func TestRefusedTextCanBeEmptied(t *testing.T) {
+	b := newBench(t, 80, 24)
+	b.press("c", "'x_1", "tab", "shift+tab")
+	b.shows("Ctrl-U empty")
+	b.press("ctrl+u", "'x1")
+	b.shows("[x1 ")
+	if strings.Contains(b.screen(), "Ctrl-U") {
+		t.Errorf("nothing is wrong any more:\n%s", b.screen())
+	}
+}
+
+// TestLongSentenceIsWhole: a sentence above the keys that is longer than a row stands on several; nothing else tells an error.
+func TestLongSentenceIsWhole(t *testing.T) {
+	b := newBench(t, 80, 24)
+	b.app.Update(actMsg{snapshot: b.app.link.look(), failed: errors.New(strings.Repeat("a long error ", 12) + "ends")})
+	b.shows("ends")
+	if f := b.app.frame(b.app.top(), 80, 24); len(f.lines) != 24 {
+		t.Errorf("%d rows:\n%s", len(f.lines), b.screen())
+	}
+	b.shows("Continue")
+}
+
+// TestHelpLeadsBack: who closes help, or does not leave after all, is where the key was pressed, with what was typed.
+func TestHelpLeadsBack(t *testing.T) {
+	b := newBench(t, 80, 24, withStickAndPorts)
+	b.app.goTo("network")
+	b.app.followJob()
+	b.in("spec.network.interface")
+	b.press("enter")
+	before := b.screen()
+	for _, keys := range [][]string{{"?", "b"}, {"ctrl+c", "enter"}, {"?", "ctrl+c", "enter"}} {
+		b.press(keys...)
+		if b.screen() != before {
+			t.Errorf("%v leads to\n%s", keys, b.screen())
+		}
+	}
+	if b.press("b"); b.app.over != nil || len(b.app.beneath) > 0 {
+		t.Errorf("the list does not close:\n%s", b.screen())
+	}
+}
+
+// TestWaiveLeadsToWhatIsMissing: a waiver without a name or a reason leads to the one that is missing.
+func TestWaiveLeadsToWhatIsMissing(t *testing.T) {
+	b := newBench(t, 80, 24, failed)
+	b.press("w", "enter")
+	b.press("tab", "tab", "tab", "enter")
+	b.shows("> Your name")
+	b.press("'Kim", "enter", "tab", "tab", "enter")
+	b.shows("> Reason")
+}
+
+// TestReviewWithoutChanges: there is no heading with nothing below it.
+func TestReviewWithoutChanges(t *testing.T) {
+	for problems, want := range map[bool]string{true: "", false: "(none)"} {
+		b := newBench(t, 80, 24, func(s *view.Snapshot) {
+			s.State, s.Review = view.Reviewed, &view.Review{Fingerprint: "1"}
+			if problems {
+				s.Review.Problems = []message.Text{message.T("Proxy for https: the port is missing.")}
+			}
+		})
+		if screen := b.screen(); strings.Contains(screen, "Changes, in this order") == problems || !strings.Contains(screen, want) {
+			t.Errorf("with problems %t:\n%s", problems, screen)
+		}
+	}
+}
+
+// TestMethodsAreNamed: what a method of the network means is in its name and in the help of its field.
+func TestMethodsAreNamed(t *testing.T) {
+	b := newBench(t, 80, 24, realSite)
+	b.app.goTo("network")
+	b.app.followJob()
+	b.in("spec.network.ipv6.method")
+	b.shows("Router: it announces the addresses.")
+	b.press("enter")
+	for _, want := range []string{"no IPv6", "router (SLAAC)", "DHCP"} {
+		b.shows(want)
+	}
+}
+
+// TestNoExampleOfAChoice: nobody types what is chosen.
+func TestNoExampleOfAChoice(t *testing.T) {
+	b := opened(t)
+	b.in("spec.policy.allowHostnameChange")
+	if screen := b.screen(); strings.Contains(screen, "false") {
+		t.Errorf("an example of yes or no:\n%s", screen)
+	}
 }
 
 func TestIdleRepaints(t *testing.T) {
@@ -464,7 +554,7 @@ func TestWaive(t *testing.T) {
 	b.shows("Waive: Clock")
 	b.press("tab", "tab", "tab", "enter")
 	b.shows("needs a name and a reason")
-	b.press("tab", "'Q. Technician", "tab", "'agreed", "tab", "tab", "enter")
+	b.press("'Q. Technician", "tab", "'agreed", "tab", "tab", "enter")
 	last := b.fake.actions[len(b.fake.actions)-1]
 	if last.Verb != session.Waive || last.Check != "hw-clock" || last.By != "Q. Technician" || last.Reason != "agreed" {
 		t.Errorf("did %+v", last)

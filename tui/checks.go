@@ -239,10 +239,10 @@ func (c *checks) detail(found []finding, w int) []string {
 		if show(f.Source) != "" {
 			expected += t("checks.source", f.Source)
 		}
-		lines = append(lines, cut(expected, w))
+		lines = append(lines, wrap(expected, w, "")...)
 	}
 	if f.Waiver != nil {
-		lines = append(lines, cut(t("checks.waived", f.Waiver.By, f.Waiver.Reason), w))
+		lines = append(lines, wrap(t("checks.waived", f.Waiver.By, f.Waiver.Reason), w, "")...)
 	}
 	if show(f.Fix) != "" {
 		lines = append(lines, wrap(t("checks.fix", f.Fix), w, "")...)

@@ -17,6 +17,7 @@ import (
 type course struct {
 	*client
 	opened string          // ID of the stage on the screen while collecting
+	fixing bool            // the next page of answers comes up because one of them has to be fixed
 	asking bool            // the review is on its way
 	ended  bool            // this console saw work that came to its end
 	warned map[string]bool // what was told once before a page was left

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"time"
 
 	"charm.land/bubbles/v2/key"
@@ -32,6 +33,9 @@ type desk struct {
 func newDesk(l *link, o Options) *desk {
 	basic := o.Mode == Basic
 	c := &client{link: l, clock: o.Clock, name: o.Name}
+	if o.token != nil {
+		l.given, c.held, *o.token = *o.token, *o.token != "", ""
+	}
 	d := &desk{
 		client: c, answers: &answers{client: c, unsent: map[string]string{}, refused: map[string]string{}}, course: &course{client: c},
 		theme: newTheme(basic), basic: basic, memory: memory{o.Memory}, support: o.Support, save: o.Save, seen: newRecord(l.session.Shown),
@@ -53,6 +57,15 @@ func (d *desk) speak(code string) {
 func (d *desk) chooseLanguage(code string) {
 	d.speak(code)
 	d.memory.keep(d.name, ofLanguage, code)
+}
+
+// ends gives control back, unless the console goes on in its other mode.
+func (d *desk) ends(o Options, why error) {
+	if errors.Is(why, errOther) && o.token != nil && d.held {
+		*o.token = d.link.token()
+		return
+	}
+	d.link.release()
 }
 
 // enterDelay is how long a page that decides ignores Enter after it came up: the key may have been meant for the page before.

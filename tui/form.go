@@ -20,27 +20,32 @@ type form struct {
 	acted   string // of the field that was in focus last among those that the machine can do something for
 	row     row
 	entry   entry
-	leaving bool // go on when everything on its way to the engine was taken
+	leaving func() tea.Cmd // the way that was chosen, to be gone when everything on its way to the engine was taken; nil: none
 	scroll  scroller
 }
 
 func newForm(d *desk) *form {
 	f := &form{base: base{d}, stage: d.opened, entry: entry{answers: d.answers, keys: d.keys}}
+	f.entry.tried, d.fixing = d.fixing, false
 	f.focus(f.opening())
 	return f
 }
 
 // opening is the field where a page begins: the first, or "", which is "Continue", once someone filled the page and it is complete.
-// Who only goes through it changes nothing with a letter.
+// Who only goes through it changes nothing with a letter. Who comes to fix an answer begins at the first that is wrong.
 func (f *form) opening() string {
 	list, filled := f.fields(), false
 	for _, v := range list {
-		if f.problem(v, true) != "" {
+		switch {
+		case f.problem(v, true) == "":
+			filled = filled || chosen.ByPerson(v.Source)
+		case f.entry.tried:
+			return v.Path
+		default:
 			return list[0].Path
 		}
-		filled = filled || chosen.ByPerson(v.Source)
 	}
-	if filled || len(list) == 0 {
+	if filled && !f.entry.tried || len(list) == 0 {
 		return ""
 	}
 	return list[0].Path
@@ -77,11 +82,6 @@ func (f *form) typing() bool {
 	return i >= 0 && f.held && isText(v.Kind)
 }
 
-func isText(k steps.Kind) bool { return k == steps.Text || k == steps.Secret || isPasted(k) }
-
-// isPasted tells whether a field takes lines, most of which are pasted.
-func isPasted(k steps.Kind) bool { return k == steps.PEM || k == steps.Lines }
-
 // focus goes to a field, or to the buttons for "".
 func (f *form) focus(path string) {
 	f.path = path
@@ -100,7 +100,7 @@ func (f *form) focus(path string) {
 		f.acted = path
 	}
 	ed := editorOf(v)
-	if text, ok := f.unsent[path]; ok && !isPasted(v.Kind) {
+	if text, ok := f.unsent[path]; ok && (!isPasted(v.Kind) || isPath(v, text)) {
 		ed = newEditor(text)
 	}
 	f.entry.start(ed, v.Kind == steps.Lines)
@@ -118,11 +118,16 @@ func editorOf(v view.Field) editor {
 }
 
 // refill shows a value that was found while its field was in focus and nobody had typed into it: it is not to be taken
-// for one that someone emptied.
+// for one that someone emptied. The path of a file that was taken goes.
 func (f *form) refill() {
 	v, i := f.field()
-	if _, waits := f.unsent[v.Path]; i >= 0 && !f.entry.typed && !waits && v.Kind == steps.Text && f.refused[v.Path] == "" && f.entry.ed.value() != v.Value {
+	_, waits := f.unsent[v.Path]
+	switch {
+	case i < 0 || f.entry.typed || waits:
+	case v.Kind == steps.Text && f.refused[v.Path] == "" && f.entry.ed.value() != v.Value:
 		f.entry.ed = editorOf(v)
+	case isPath(v, f.entry.ed.value()):
+		f.entry.ed.clear()
 	}
 }
 

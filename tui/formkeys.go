@@ -25,7 +25,7 @@ func (f *form) keys() []key.Binding {
 		if v.Files {
 			return []key.Binding{k.next, k.prev, accept, alias(k.files), k.erase, k.restore}
 		}
-		if v.SecretSet {
+		if v.SecretSet || f.entry.ed.value() != "" && f.problem(v, f.entry.tried) != "" { // what is typed now goes behind what is wrong
 			return []key.Binding{k.next, k.prev, accept, k.erase, k.restore}
 		}
 		return []key.Binding{k.next, k.prev, accept, k.restore, k.leave}
@@ -57,7 +57,7 @@ func (f *form) update(msg tea.Msg) (screen, tea.Cmd) {
 		if first := f.repeats(msg.path); first != "" && f.refused[msg.path] != "" && (!f.typing() || !f.entry.typed) {
 			f.focus(first)
 		}
-		if f.leaving && f.pending == 0 {
+		if f.leaving != nil && f.pending == 0 {
 			return f, f.decide()
 		}
 	}
@@ -67,7 +67,7 @@ func (f *form) update(msg tea.Msg) (screen, tea.Cmd) {
 func (f *form) press(msg tea.KeyPressMsg) (screen, tea.Cmd) {
 	k := f.desk.keys
 	v, i := f.field()
-	f.leaving = false
+	f.leaving = nil
 	switch {
 	case pressed(msg, k.next), pressed(msg, k.down):
 		return f, f.step(i, 1, pressed(msg, k.next))
@@ -149,19 +149,27 @@ func unbalanced(s string) bool {
 	return strings.HasPrefix(strings.TrimSpace(s), "{") && strings.Count(s, "{") > strings.Count(s, "}")
 }
 
-// goOn leaves for the next page when everything typed was taken.
-func (f *form) goOn() (screen, tea.Cmd) {
-	f.entry.tried = true
+// leave leaves the page, by the way that is given, when everything typed was taken.
+func (f *form) leave(way func() tea.Cmd) (screen, tea.Cmd) {
+	f.entry.tried, f.leaving = true, way
 	if f.pending > 0 {
-		f.leaving = true
 		return f, nil
 	}
 	return f, f.decide()
 }
 
-// decide goes on, or to the first field that keeps the page from being left.
+// back leaves a form for the page before. An advanced page is closed then, and nothing leads through it again: it is judged as by "Continue".
+func back(f *form) (screen, tea.Cmd) {
+	if stage, _ := f.desk.stage(f.stage); stage.Advanced {
+		return f.leave(f.backPage)
+	}
+	return f, f.backPage()
+}
+
+// decide leaves the page, or goes to the first field that keeps it from being left.
 func (f *form) decide() tea.Cmd {
-	f.leaving = false
+	way := f.leaving
+	f.leaving = nil
 	for _, v := range f.fields() {
 		why := f.problem(v, f.entry.tried)
 		if f.held && why != "" && why == labelled(f.client, v.Together) && !f.holds(v) {
@@ -176,14 +184,14 @@ func (f *form) decide() tea.Cmd {
 			return nil
 		}
 	}
-	return f.onward()
+	return way()
 }
 
 func (f *form) buttons() []button {
 	k, d := f.desk.keys, f.desk
 	list := []button{
-		{key: k.goOn, label: t("button.goOn"), do: f.goOn},
-		{key: k.back, label: t("button.back"), do: func() (screen, tea.Cmd) { return f, d.backPage() }},
+		{key: k.goOn, label: t("button.goOn"), do: func() (screen, tea.Cmd) { return f.leave(d.onward) }},
+		{key: k.back, label: t("button.back"), do: func() (screen, tea.Cmd) { return back(f) }},
 	}
 	stage, _ := d.stage(f.stage)
 	if found := findings(stage); len(found) > 0 {
@@ -194,7 +202,7 @@ func (f *form) buttons() []button {
 		}})
 	}
 	if next, ok := d.behind(f.stage); ok {
-		list = append(list, button{key: k.advanced, label: t("button.advanced", next.Title, given(next)), do: func() (screen, tea.Cmd) {
+		list = append(list, button{key: k.advanced, label: t("button.advanced", next.Title, given(d.answers, next)), do: func() (screen, tea.Cmd) {
 			d.goTo(next.ID)
 			return f, nil
 		}})

@@ -74,7 +74,7 @@ func (f values) drawPasted(v view.Field, focused bool, box func(string) string) 
 	typed := f.entry.ed.value()
 	pasting := focused && (len(f.entry.paste.lines) > 0 && f.entry.paste.fresh || typed != "")
 	switch value := strings.TrimSpace(f.shownValue(v)); {
-	case pasting && v.Kind == steps.Lines, focused && len(f.entry.paste.lines) == 0 && strings.HasPrefix(typed, "/"):
+	case pasting && v.Kind == steps.Lines, focused && len(f.entry.paste.lines) == 0 && isPath(v, typed):
 		s, x := f.typed(&f.entry.ed, len(box(""))-2, false)
 		return box(s), x + 1
 	case !pasting && v.Kind == steps.Lines && value != "":
@@ -84,6 +84,8 @@ func (f values) drawPasted(v view.Field, focused bool, box func(string) string) 
 		return box(value), 1
 	case pasting:
 		return box(t("form.pasting", len(f.entry.paste.lines)+1)), 1
+	case isPath(v, f.unsent[v.Path]):
+		return box(f.shownValue(v)), 1
 	case v.SecretSet, v.Value != "", f.unsent[v.Path] != "":
 		return box(t("form.set")), 1
 	}

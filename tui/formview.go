@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/steps"
 	"touchdown/steps/view"
 )
 
@@ -169,8 +168,8 @@ func (f sheet) below(v view.Field, indent int) []string {
 	if f.aside.path == v.Path && f.aside.text != "" {
 		return say(wrap(f.aside.text, w, space))
 	}
-	if v.Kind == steps.Lines && v.Path == f.path && len(f.entry.paste.lines) > 0 {
-		return say(wrap(t("form.pasting", len(f.entry.paste.lines)+1), w, space))
+	if isPasted(v.Kind) && v.Path == f.path && len(f.entry.paste.lines) > 0 {
+		return say(wrap(t("form.goesOn", len(f.entry.paste.lines)+1), w, space))
 	}
 	return help
 }
@@ -181,7 +180,7 @@ func (f sheet) help(v view.Field, space string) []string {
 	switch {
 	case isPasted(v.Kind):
 		text += " " + t("form.pem")
-	case v.Example != "":
+	case isText(v.Kind) && v.Example != "": // of a choice nobody types one
 		text += " " + t("form.example", v.Example)
 	}
 	return wrap(text, f.w, space)

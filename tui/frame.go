@@ -11,31 +11,47 @@ import (
 
 // frame is header, page and footer, and where the cursor stands among them.
 func (a *app) frame(s screen, w, h int) page {
-	body := max(h-above-below, 1)
-	p := a.pane.body(a.theme, s, w, body)
+	rows := said(a, w, h)
+	p := a.pane.body(a.theme, s, w, max(h-above-below+1-len(rows), 1))
 	lines := append(a.header(w, h), p.lines...)
-	flash := a.flash
-	if flash != "" && flash == a.unrecorded && a.hide() {
-		flash = ""
-	}
-	if flash != "" {
-		flash = a.theme.strong.Render(cut(flash, w))
-	}
 	x, y, keys := p.x, p.y+above, s.keys()
 	if a.locked() { // in the place of the sentence, so that the page can still be read
-		if flash, x = a.lock.view(w); a.hide() {
-			flash = "" // how long a PIN is
+		var pin string
+		if pin, x = a.lock.view(w); a.hide() {
+			pin = "" // how long it is
 		}
-		flash, y, keys = a.theme.strong.Render(cut(flash, w)), len(lines), a.lock.keys(a.keys)
+		rows, y, keys = []string{a.theme.strong.Render(cut(pin, w))}, len(lines), a.lock.keys(a.keys)
 	}
 	if h < above+below+1 { // only what matters most
 		if a.locked() {
-			return page{lines: []string{flash}, x: x}.fit(h)
+			return page{lines: rows, x: x}.fit(h)
 		}
 		return page{lines: p.lines, x: p.x, y: p.y}
 	}
-	lines = append(lines, flash, a.theme.fill(footer(w-1, keys...), w))
+	lines = append(append(lines, rows...), a.theme.fill(footer(w-1, keys...), w))
 	return page{lines, x, y, lower(p.late, len(lines)-1)}
+}
+
+// saidRows is how many rows a sentence above the keys may have: the page gives up all but the first.
+const saidRows = 5
+
+// said is the sentence above the keys, on as many rows as it needs: an error stands nowhere else. It is one row where there is none.
+func said(a *app, w, h int) []string {
+	text := a.flash
+	if a.locked() || text != "" && text == a.unrecorded && a.hide() {
+		text = ""
+	}
+	rows := wrap(text, w, "")
+	if most := max(min(saidRows, h-above-below), 1); len(rows) > most {
+		rows = append(rows[:most-1], cut(strings.Join(rows[most-1:], " "), w))
+	}
+	for i := range rows {
+		rows[i] = a.theme.strong.Render(rows[i])
+	}
+	if len(rows) == 0 {
+		return []string{""}
+	}
+	return rows
 }
 
 // lower are late rows of a page, below the header. On a page that has late rows, or none now, the footer is one: it changes with the focus,

@@ -32,7 +32,7 @@ says what is wrong with a value. Right of a value stands where it came from.
 Ctrl-R puts back the value of one field that was found or loaded; "Restore
 page" puts back all of them.
 
-Secrets and keys are never shown again; Ctrl-U removes them. Paste keys
+Ctrl-U empties a field. Secrets and keys are never shown again. Paste keys
 whole and end with an empty line, take a file on a stick (Ctrl-O), or type
 a path below /run/media, /media, /mnt, /home, /var/home, /tmp or /var/tmp.
 

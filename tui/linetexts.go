@@ -21,6 +21,7 @@ var lineTexts = map[string]string{
 	"plain.alive":        "still at work: %s",
 	"plain.silent":       "the engine does not answer; still trying",
 	"plain.control":      "control",
+	"plain.strange":      "\"%s\" is not understood here; nothing was done.",
 	"plain.start":        "To start, type %s; to change an answer, type %s:",
 	"plain.backWord":     "back",
 	"plain.correct":      "To correct this, type %s; to go on, press Enter:",
@@ -37,4 +38,5 @@ var lineTexts = map[string]string{
 	"plain.stop":         "To stop the work, type %s.",
 	"plain.stopWord":     "stop",
 	"plain.lines":        "Several lines; a line with only a dot ends them.",
+	"plain.pem":          "Paste the whole text and end it with an empty line, or type the path of a file.",
 }

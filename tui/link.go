@@ -147,21 +147,18 @@ func urgent(e event.Event) bool {
 
 // set gives a field a value, unless a newer one was typed meanwhile.
 func (l *link) set(path, value string) tea.Cmd {
-	return l.setting(path, func() (string, error) { return value, nil })
+	return l.setting(path, value, func() (string, error) { return value, nil })
 }
 
 // setFile gives a field what lies in a file of this machine, such as one on a stick.
 func (l *link) setFile(path, file string) tea.Cmd {
-	return l.setting(path, func() (string, error) {
+	return l.setting(path, file, func() (string, error) {
 		data, err := session.ReadGiven(file)
-		if err != nil {
-			return file, err
-		}
-		return string(data), nil
+		return string(data), err
 	})
 }
 
-func (l *link) setting(path string, value func() (string, error)) tea.Cmd {
+func (l *link) setting(path, typed string, value func() (string, error)) tea.Cmd {
 	l.mu.Lock()
 	l.newest[path]++
 	mine := l.newest[path]
@@ -181,7 +178,7 @@ func (l *link) setting(path string, value func() (string, error)) tea.Cmd {
 			defer cancel()
 			err = l.session.Set(ctx, token, path, v)
 		}
-		return setMsg{snapshot: l.look(), path: path, value: v, failed: err}
+		return setMsg{snapshot: l.look(), path: path, typed: typed, failed: err}
 	}
 }
 

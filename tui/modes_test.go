@@ -120,6 +120,26 @@ func TestPlainAndBack(t *testing.T) {
 	}
 }
 
+// TestOtherModeKeepsControl: a console that has control has it in its other mode, too.
+func TestOtherModeKeepsControl(t *testing.T) {
+	l := openLine(t, "", "vt220", size(80, 24))
+	l.shows("1 plain text")
+	l.send("\x07")
+	l.shows("you have control")
+	l.send("1")
+	l.prints("Cluster name [sno-042]:")
+	for _, answer := range []string{"", "example.com", "", "", "", ""} {
+		l.send(answer + "\r")
+	}
+	l.prints("To start, type")
+	l.send("screens\r")
+	l.shows("Review: nothing was changed so far")
+	l.shows("you have control")
+	if got := l.out.String(); strings.Contains(got, texts["plain.take"][:4]+" control") {
+		t.Errorf("it asked for control:\n%s", got)
+	}
+}
+
 func memoryOf(dir string) bool { return memory{dir}.get("ttyS0", ofMode) == wantsLines }
 
 // TestMemory: only a file of our own counts, and a window keeps nothing.
@@ -237,6 +257,7 @@ func TestPlainAsksBeforeLeaving(t *testing.T) {
 			l.send("\x03")
 			const asks = "Type leave to leave:"
 			l.prints(asks)
+			l.prints(wrap(texts["leave.text"], minWidth, "")[0] + "\r")
 			l.send("\x03") // a bouncing key is not an answer
 			l.send("\x03") // and the next one asks again
 			l.printsTimes(asks, 2)
@@ -246,6 +267,7 @@ func TestPlainAsksBeforeLeaving(t *testing.T) {
 				if err != nil {
 					t.Errorf("left with %v", err)
 				}
+				l.prints("The wizard is closed, and work that has begun continues.")
 			case <-time.After(wait.Timeout(20 * time.Second)):
 				t.Error("it did not leave")
 			}

@@ -22,7 +22,7 @@ type (
 	eventMsg    struct{ snapshot } // something happened in the engine; ask to wait for the next
 	setMsg      struct {           // a field was set
 		snapshot
-		path, value string
+		path, typed string // the field, and what stands in it: its value, or the path of a file that holds it
 		failed      error
 		stale       bool // a newer value of the same field is on its way
 	}

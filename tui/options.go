@@ -40,6 +40,7 @@ type Options struct {
 	Memory   string                       // folder where a line keeps what a person chose for it; "": it is not kept
 	Save     func([]byte) (string, error) // keeps a support bundle and says where; a file in /var/tmp when nil
 
+	token *string                   // of control that the console had in its other mode, which goes on with it; nil: there is no other mode
 	model func(tea.Model) tea.Model // what a test puts around the program; nil: nothing
 }
 

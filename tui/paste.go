@@ -170,7 +170,10 @@ func (e *entry) takenLines(items []item, v view.Field) (n int, cmd tea.Cmd, refu
 		ok := true
 		switch {
 		case one.text != "":
-			e.paste.cr = false
+			if !e.typed && isPath(v, e.line()) { // what is pasted takes the place of a path that was refused
+				e.ed.clear()
+			}
+			e.paste.cr, e.typed = false, true
 			ok = e.ed.insert(one.text)
 		case e.paste.indented && pressed(one.key, k.next) && i+1 < len(items): // a tab in the text: a person's is the last key
 			e.paste.cr = false
@@ -199,10 +202,14 @@ func (e *entry) pressLine(msg tea.KeyPressMsg, v view.Field) (cmd tea.Cmd, done 
 		if e.empties(msg, v) {
 			return e.empty(v), false
 		}
-		e.ed.press(msg, k)
+		e.typed = e.ed.press(msg, k) || e.typed
+		if e.typed && e.ed.value() == "" && isPath(v, e.unsent[v.Path]) { // what the field held before stands
+			delete(e.unsent, v.Path)
+			delete(e.refused, v.Path)
+		}
 		return nil, false
 	}
-	switch path := strings.HasPrefix(e.line(), "/"); {
+	switch path := isPath(v, e.line()); {
 	case e.besides() && path:
 		return e.endPaste(v), false
 	case e.besides() && (msg.Key().Mod == 0 || !e.paste.cr):
@@ -256,11 +263,12 @@ func (e *entry) gap() bool { return !e.paste.indented || len(e.paste.lines) == 0
 // have empty lines between its certificates, and then the rest follows.
 func (e *entry) endPaste(v view.Field) tea.Cmd {
 	path, line := e.line(), e.whole()
-	e.ed.clear()
-	if len(e.paste.lines) == 0 && strings.HasPrefix(path, "/") {
+	if len(e.paste.lines) == 0 && isPath(v, path) {
 		e.pending++
+		e.unsent[v.Path], e.typed = path, false // it stays, to be corrected when the file is not taken
 		return e.link.setFile(v.Path, path)
 	}
+	e.ed.clear()
 	if path != "" && path != "." && !e.paste.add(line) {
 		e.paste, e.flash = paste{indented: e.paste.indented}, t("paste.long", v.Label, longestPEM)
 	}

@@ -34,30 +34,33 @@ func onPaper(ctx context.Context, engine session.Session, o Options, failed bool
 
 // prompting is the console in plain text, all of it ASCII, for a terminal that cannot place the cursor. The end of the input ends it
 // with ErrHungUp wherever it is; nothing is ever taken as agreed by that. What it says first may be nil.
-func prompting(ctx context.Context, engine session.Session, o Options, line talk, first func() []string) error {
+func prompting(ctx context.Context, engine session.Session, o Options, line talk, first func() []string) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o.Mode = Basic
 	line.ctx, line.out, line.lines, line.news = ctx, Safe(line.out, true), make(chan string), make(chan string)
 	p := &prompts{desk: newDesk(newLink(ctx, engine, o.Name, time.Second), o), talk: &line}
-	p.talk.heard = p.heard
+	p.talk.heard, p.talk.leaves = p.heard, func() string { return ofLeaving(p.snap) }
 	p.talk.record = func(line string) { p.seen.note(p.now(), line) }
 	defer p.seen.begin(p.link.ctx)()
 	if first != nil {
 		p.write(first()...)
 	}
 	go p.listen()
-	defer p.link.release()
+	defer func() { p.ends(o, err) }()
 	go p.link.follow() // keeps control
 	go announce(p)
 	if p.board.of != nil {
 		p.write(p.gotKeyboard(p.board.start(p.link.ctx)))
 	}
 	for {
-		err := p.turnOnce()
+		err = p.turnOnce()
 		switch {
 		case err == nil, errors.Is(err, idle.ErrLocked):
-		case errors.Is(err, errLeft), ctx.Err() != nil:
+		case errors.Is(err, errLeft):
+			p.write(wrap(t("leave.left"), minWidth, "")...)
+			return nil
+		case ctx.Err() != nil:
 			return nil
 		default:
 			return err
@@ -84,22 +87,24 @@ func (p *prompts) turnOnce() error {
 		if len(p.board.layouts) > 0 {
 			p.write(t("plain.keyboard", t("plain.use")))
 		}
-		answer, err := p.decide(t("plain.take", t("plain.control")))
+		answer, err := p.oneOf(t("plain.take", t("plain.control")), func(text string) bool {
+			return isControl(text) || slices.Contains(Languages(), text) || ofLayout(p, text)
+		})
 		switch {
 		case err != nil:
 		case slices.Contains(Languages(), answer):
 			p.chooseLanguage(answer)
-		case answer == t("plain.control"):
+		case isControl(answer):
 			p.write(p.do(p.link.take(false)))
-		default:
+		case answer != "":
 			p.useLayout(answer)
 		}
 		return err
 	case !p.held && p.asksNow():
 		tellStanding(p)
 		p.write(p.controlState())
-		answer, err := p.decide(t("plain.takeControl", t("plain.control")))
-		if err == nil && answer == t("plain.control") {
+		answer, err := p.oneOf(t("plain.takeControl", t("plain.control")), isControl)
+		if err == nil && isControl(answer) {
 			p.write(p.do(p.link.take(true)))
 		}
 		return err
@@ -122,13 +127,18 @@ func (p *prompts) turnOnce() error {
 	return p.watch()
 }
 
-// useLayout changes the layout of the keyboard, where that is what was typed. Its letters are where they are on most keyboards.
+// isControl tells whether a line asks for control.
+func isControl(text string) bool { return strings.EqualFold(text, t("plain.control")) }
+
+// ofLayout tells whether a line asks for a layout of the keyboard. The word's letters are where they are on most keyboards.
+func ofLayout(p *prompts, text string) bool {
+	words := strings.Fields(text)
+	return len(p.board.layouts) > 0 && len(words) > 0 && words[0] == t("plain.use")
+}
+
+// useLayout changes the layout of the keyboard to the one that a line names.
 func (p *prompts) useLayout(answer string) {
-	words := strings.Fields(answer)
-	if len(p.board.layouts) == 0 || len(words) == 0 || words[0] != t("plain.use") {
-		return
-	}
-	layout := strings.Join(words[1:], " ")
+	layout := strings.Join(strings.Fields(answer)[1:], " ")
 	if slices.Contains(p.board.layouts, layout) {
 		p.absorb(p.link.look()) // who has control may be another one since the prompt
 		if other := p.keyboardOf(); other != "" {

@@ -108,6 +108,7 @@ func TestPlain(t *testing.T) {
 	p.after(t, "Cluster name [store1]:", "")
 	p.after(t, "Base domain []:", "example.com")
 	p.after(t, "Pull secret []:", "")
+	p.printed(t, "end it with an empty line")
 	p.after(t, "API certificate []:", "-----BEGIN X-----")
 	p.after(t, "", "-----END X-----")
 	p.after(t, "", ".")
@@ -169,6 +170,30 @@ func TestPlainAsksWhatIsNew(t *testing.T) {
 	p.after(t, "Base domain []:", "example.com")
 	p.after(t, "Pull secret []:", "")
 	p.in.Close()
+}
+
+// TestPlainNotUnderstood: each prompt that takes words says when a line is none of them, and asks again without all that it told.
+func TestPlainNotUnderstood(t *testing.T) {
+	f := newFake()
+	f.snap.State, f.snap.Review = view.Reviewed, reviewView()
+	p, _ := startPlain(t, f)
+	p.after(t, "Type control to take control:", "take")
+	p.printed(t, `"take" is not understood here; nothing was done.`)
+	p.after(t, "Type control to take control:", "Control")
+	p.after(t, "To start, type", "strat")
+	p.printed(t, `"strat" is not understood here; nothing was done.`)
+	if before := p.printed(t, "To start, type"); strings.Contains(before, "look") {
+		t.Errorf("the review is told again:\n%s", before)
+	}
+	f.change(finished)
+	p.after(t, "", "")
+	p.after(t, "Number:", "2")
+	p.after(t, "Type sno-042", "sno")
+	p.printed(t, `"sno" is not understood here; nothing was done.`)
+	f.change(func(s *view.Snapshot) { *s = collectingSnapshot(); s.Control.Holder = "tty1" })
+	p.after(t, "Number:", "")
+	p.after(t, "Type control to take control, or Enter", "what")
+	p.printed(t, `"what" is not understood here; nothing was done.`)
 }
 
 // TestPlainEnd: the end of the input is never an answer.

@@ -48,7 +48,7 @@ func (p *prompts) field(v view.Field) (back, again bool, err error) {
 		return false, true, nil
 	case n > 0 && n <= len(choicesOf(v)):
 		cmd = p.link.set(v.Path, choicesOf(v)[n-1].Value)
-	case isPasted(v.Kind) && strings.HasPrefix(text, "/"):
+	case isPath(v, text):
 		cmd = p.link.setFile(v.Path, text)
 	case isPasted(v.Kind):
 		if text, err = p.block(line, v.Kind == steps.Lines, next); err != nil {
@@ -67,9 +67,12 @@ func (p *prompts) field(v view.Field) (back, again bool, err error) {
 // firstLine asks for the answer, and tells what asks for more of its lines.
 func firstLine(p *prompts, v view.Field) (line string, next func(string) (string, error), err error) {
 	next = p.ask
-	if v.Kind == steps.Lines {
+	switch v.Kind {
+	case steps.Lines:
 		next = p.askLine
 		p.write(t("plain.lines"))
+	case steps.PEM:
+		p.write(wrap(t("plain.pem"), minWidth, "")...)
 	}
 	line, err = next(promptOf(p, v))
 	return line, next, err
@@ -114,7 +117,7 @@ func (p *talk) object(text string) (string, error) {
 
 // explainField prints the help of a question.
 func (p *talk) explainField(v view.Field) {
-	if p.write(show(v.Help)); v.Example != "" {
+	if p.write(show(v.Help)); isText(v.Kind) && v.Example != "" {
 		p.write(t("form.example", v.Example))
 	}
 }

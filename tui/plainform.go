@@ -11,8 +11,8 @@ import (
 func (p *prompts) questions() error {
 	tellFound(p)
 	p.write(wrap(t("plain.how", t("plain.backWord"), t("plain.emptyWord")), minWidth, "")...)
-	to := ""                        // the question that "back" leads to
-	for asked := []string(nil); ; { // an answer, or a medium that comes or goes, can change what is asked
+	to := ""                    // the question that "back" leads to
+	for asked := passed(p); ; { // an answer, or a medium that comes or goes, can change what is asked
 		if showsUpdate(p.snap) {
 			return nil
 		}
@@ -56,6 +56,27 @@ func (p *prompts) questions() error {
 	p.write(t("review.asking"))
 	p.act(session.Action{Verb: session.Review})
 	return nil
+}
+
+// passed are the questions before the one that is to be fixed, if one is: before the first of its page where none is known to be wrong.
+func passed(p *prompts) (asked []string) {
+	if !p.fixing {
+		return nil
+	}
+	p.fixing = false
+	first := -1 // of the page
+	for _, stage := range p.asked() {
+		for _, v := range fields(stage) {
+			if stage.ID == p.opened && first < 0 {
+				first = len(asked)
+			}
+			if first >= 0 && stage.ID == p.opened && p.problem(v, true) != "" {
+				return asked
+			}
+			asked = append(asked, v.Path)
+		}
+	}
+	return asked[:max(first, 0)]
 }
 
 // backFrom is what was asked before the last question that is still in the list, and that question; "" when there is none.

@@ -51,13 +51,15 @@ func leave(p *prompts, id string, asked []string) (to string, err error) {
 	failed := p.untold(page)
 	for len(apart)+len(failed) > 0 {
 		tellBefore(p, apart, failed)
-		text, err := p.decide(t("plain.correct", t("plain.backWord")))
+		text, err := p.oneOf(t("plain.correct", t("plain.backWord")), func(text string) bool {
+			return isBack(text) || text == t("plain.lookWord") && len(failed) > 0
+		})
 		switch {
 		case err != nil || text == "":
 			return "", err
 		case isBack(text):
 			return whereTo(p, append(apart, fields(page)...), asked), nil
-		case text == t("plain.lookWord") && len(failed) > 0:
+		default:
 			p.write(t("checks.again"))
 			p.act(session.Action{Verb: session.Inspect})
 			page, _ = p.stage(id)

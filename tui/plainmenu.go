@@ -7,6 +7,24 @@ import (
 	"touchdown/steps/session"
 )
 
+// oneOf asks for one of the words that a prompt takes. What is none of them is told, and asked for again; an empty line is an answer.
+func (p *talk) oneOf(prompt string, takes func(string) bool) (string, error) {
+	for {
+		text, err := p.decide(prompt)
+		if err != nil || text == "" || takes(text) {
+			return text, err
+		}
+		p.strange(text)
+	}
+}
+
+// strange tells that a line is not understood; nothing, of an empty line.
+func (p *talk) strange(text string) {
+	if text != "" {
+		p.printed("that a word is not understood", []string{t("plain.strange", cut(text, minWidth/2))})
+	}
+}
+
 // wayOn is one of the numbered ways on.
 type wayOn struct {
 	name string // the button of the same way on a screen
@@ -39,6 +57,8 @@ func (p *prompts) sure(name, title, text string, a session.Action) wayOn {
 		typed, err := p.decide(t("confirm.type", p.word()))
 		if slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, typed) }) {
 			p.act(a)
+		} else {
+			p.strange(typed)
 		}
 		return err
 	}}

@@ -21,12 +21,13 @@ func (p *prompts) trouble() error {
 	does := func(name string, verb session.Verb) wayOn {
 		return shows(name, func() { p.act(session.Action{Verb: verb}) })
 	}
+	edit := shows("edit", func() { p.write(p.do(p.fix(step.Asks, true))) })
 	undo := p.sure("undo", t("undo.title"), t("undo.text"), session.Action{Verb: session.Undo})
 	rest := []wayOn{undo, shows("bundle", func() { p.write(p.bundled()...) }), shows("log", func() { plainRecords(p, false) })}
-	ways := []wayOn{p.sure("continue", t("lost.title"), t("lost.text"), session.Action{Verb: session.Retry}), does("edit", session.Edit)}
+	ways := []wayOn{p.sure("continue", t("lost.title"), t("lost.text"), session.Action{Verb: session.Retry}), edit}
 	if !lost {
 		skip := p.sure("skip", t("skip.title", step.Title), t("skip.text"), session.Action{Verb: session.Skip, Step: step.ID})
-		ways = []wayOn{does("retry", session.Retry), does("edit", session.Edit), skip}
+		ways = []wayOn{does("retry", session.Retry), edit, skip}
 	}
 	if ways = append(ways, rest...); len(p.allFindings(bad)) > 0 {
 		ways = append(ways, wayOn{"waive", func() error { return plainWaive(p) }})

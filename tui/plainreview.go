@@ -29,15 +29,10 @@ func (p *prompts) review() error {
 	isWord := func(text string) bool {
 		return slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, text) })
 	}
-	numbers := map[string]view.Stage{}
-	n := 0
-	for _, stage := range p.closed() {
-		for n++; isWord(strconv.Itoa(n)); n++ { // a node or a cluster may be called 1: that starts
-		}
-		numbers[strconv.Itoa(n)] = stage
-		p.write(t("plain.advanced", n, stage.Title, given(stage)))
-	}
-	text, err := p.decide(t("plain.start", p.word(), t("plain.backWord")))
+	numbers := offersClosed(p, isWord)
+	text, err := p.oneOf(t("plain.start", p.word(), t("plain.backWord")), func(text string) bool {
+		return isBack(text) || isWord(text) || isReviewWord(text) || numbers[text].ID != ""
+	})
 	if err != nil {
 		return err
 	}
@@ -66,4 +61,21 @@ func (p *prompts) review() error {
 		p.act(session.Action{Verb: session.Start, Fingerprint: p.snap.Review.Fingerprint})
 	}
 	return nil
+}
+
+// isReviewWord tells whether a line is one of the words that do something else with a review than to start it.
+func isReviewWord(text string) bool {
+	return slices.Contains([]string{t("plain.waiveWord"), t("plain.withdrawWord"), t("plain.lookWord")}, text)
+}
+
+// offersClosed tells which number opens which of the closed pages.
+func offersClosed(p *prompts, isWord func(string) bool) map[string]view.Stage {
+	numbers, n := map[string]view.Stage{}, 0
+	for _, stage := range p.closed() {
+		for n++; isWord(strconv.Itoa(n)); n++ { // a node or a cluster may be called 1: that starts
+		}
+		numbers[strconv.Itoa(n)] = stage
+		p.write(t("plain.advanced", n, stage.Title, given(p.answers, stage)))
+	}
+	return numbers
 }

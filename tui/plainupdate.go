@@ -42,6 +42,8 @@ func plainUpdate(p *prompts) error {
 		typed, err := p.decide(t("confirm.type", p.hostWord()))
 		if strings.EqualFold(typed, p.hostWord()) {
 			p.act(session.Action{Verb: session.Update, Fingerprint: u.of.Program, Value: p.snap.Hostname})
+		} else {
+			p.strange(typed)
 		}
 		return err
 	}

@@ -66,12 +66,7 @@ func (p *trouble) ways() (list []button, says []string) {
 		} else {
 			way(k.retry, "retry", p.act(session.Action{Verb: session.Retry}))
 		}
-		way(k.edit, "edit", func() (screen, tea.Cmd) {
-			if _, i := d.stage(step.Asks); i >= 0 {
-				d.goTo(step.Asks) // where the answers to be fixed are
-			}
-			return p.act(session.Action{Verb: session.Edit})()
-		})
+		way(k.edit, "edit", func() (screen, tea.Cmd) { return p, d.fix(step.Asks, true) })
 		if !lost {
 			way(k.skip, "skip", func() (screen, tea.Cmd) {
 				return newConfirm(d, confirm{

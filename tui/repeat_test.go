@@ -51,7 +51,7 @@ func TestPINIsTypedTwice(t *testing.T) {
 	b.press("'777778", "enter")
 	b.shows("The two PINs differ.")
 	at(pinPath)
-	_, cmd := b.app.top().(*form).goOn()
+	_, cmd := b.app.top().(*form).leave(b.app.onward)
 	b.run(cmd)
 	at(pinPath)
 	b.press("'739215", "enter")
@@ -62,7 +62,7 @@ func TestPINIsTypedTwice(t *testing.T) {
 	if s := b.screen(); slices.Contains(b.fake.sets, againPath+"=") || b.app.answers.refused[againPath] != "" || b.app.answers.unsent[againPath] != "" {
 		t.Errorf("the old one is still there:\n%s", s)
 	}
-	_, cmd = b.app.top().(*form).goOn()
+	_, cmd = b.app.top().(*form).leave(b.app.onward)
 	b.run(cmd)
 	at(againPath)
 	b.press("'739215", "enter")

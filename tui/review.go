@@ -158,20 +158,24 @@ func (r *review) text(w int) []string {
 	if v.Seconds > 0 {
 		title = t("review.lasts", about(seconds(v.Seconds)))
 	}
-	lines = append(lines, r.theme.strong.Render(title))
-	var disturbs, permanent, skipped []string
+	var changes, disturbs, permanent, skipped []string
 	for _, s := range v.Steps {
 		if show(s.Skip) != "" {
 			skipped = append(skipped, t("review.skip", s.Title, s.Skip))
 			continue
 		}
-		lines = append(lines, r.plan(s, w)...)
+		changes = append(changes, r.plan(s, w)...)
 		for _, d := range s.Plan.Disturbances {
 			disturbs = append(disturbs, t("review.disturbance", d.What, limit(seconds(d.Seconds)), d.Cause))
 		}
 		permanent = append(permanent, showAll(s.Plan.Permanent)...)
 	}
-	lines = append(lines, "")
+	if len(changes) == 0 && len(v.Problems) == 0 { // else nothing was planned
+		changes = []string{"  " + t("review.none")}
+	}
+	if len(changes) > 0 {
+		lines = append(append(append(lines, r.theme.strong.Render(title)), changes...), "")
+	}
 	section(r.theme.strong.Render(t("review.disturbances")), disturbs)
 	section(r.theme.strong.Render(t("review.permanent")), permanent)
 	section(r.theme.strong.Render(t("review.files")), showAll(v.Files), untold)

@@ -22,7 +22,7 @@ func Run(ctx context.Context, engine session.Session, o Options) error {
 	o = o.complete()
 	kept := memory{o.Memory}
 	plain, panics := o.Mode == Line || kept.get(o.Name, ofMode) == wantsLines, 0
-	o.Language = kept.language(o.Name, o.Language)
+	o.Language, o.token = kept.language(o.Name, o.Language), new(string)
 	for {
 		var err error
 		if plain {
@@ -84,18 +84,21 @@ func onScreen(ctx context.Context, engine session.Session, o Options) error {
 	_, err = program.Run()
 	painting()
 	<-done
-	link.release()
+	if root.wantsPlain && err == nil {
+		err = errOther
+	}
+	root.ends(o, err)
 	_, secret := root.top().(*logIn)
 	var last []string
-	if err == nil && !root.wantsPlain { // a picture would seem to wait for keys
+	if err == nil { // a picture would seem to wait for keys
 		last = wrap(t("leave.left"), root.w, "")
 	}
 	if secret || len(last) > 0 { // a service that is stopped leaves its last picture
 		painter.erase(root.h)
 	}
 	painter.leave(root.h, last...)
-	if root.wantsPlain && err == nil {
-		return errOther
+	if errors.Is(err, errOther) {
+		return err
 	}
 	return outcome(ctx, err)
 }

@@ -32,7 +32,7 @@ var shortTexts = map[string]string{
 	"source.tried": "tried: %s",
 
 	"button.goOn": "Continue", "button.back": "Back", "button.goBack": "Go back", "button.goTo": "Go to: %s", "button.advanced": "%s: %s",
-	"plain.advanced": "%d  %s: %s", "advanced.none": "none set", "advanced.set": "%d set",
+	"plain.advanced": "%d  %s: %s", "advanced.none": "none set", "advanced.set": "%d set", "advanced.wrong": "%d to fix",
 	"button.restorePage": "Restore page",
 	"button.again":       "Look again", "button.checks": "Checks: %s", "button.log": "Log", "button.help": "Help",
 	"button.leave": "Leave", "button.control": "Take control", "button.start": "Start the work", "button.waive": "Waive", "button.withdraw": "Withdraw waiver",

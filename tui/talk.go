@@ -24,6 +24,7 @@ type talk struct {
 	lines   chan string     // closed at the end of the input
 	news    chan string     // what is told while the prompt waits for a line
 	changes func() []string // what happened while the prompt waits; nil: nothing is told
+	leaves  func() string   // what a person should know who leaves; nil: what is said to everybody
 	heard   func() error    // what a line that a person typed does before it is an answer
 
 	screens bool // the terminal has screens to go back to
@@ -171,7 +172,12 @@ func (p *talk) leaving() error {
 
 // askToLeave asks whether the person leaves, at a locked console too.
 func (p *talk) askToLeave() error {
-	p.write(" ", t("leave.title"), t("leave.text"))
+	text := t("leave.text")
+	if p.leaves != nil {
+		text = p.leaves()
+	}
+	p.write(" ", t("leave.title"))
+	p.write(wrap(text, minWidth, "")...)
 	word := t("plain.leaveWord")
 	line, err := p.prompted(t("plain.leave", word))
 	if err == nil && strings.TrimSpace(line) == word {

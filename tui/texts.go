@@ -87,6 +87,7 @@ var sentences = map[string]string{
 	"form.set":          "set, not shown",
 	"form.named":        `"%s"`,
 	"form.pasting":      "line %d, empty line ends",
+	"form.goesOn":       "Line %d. Type or paste the next one, or press Enter on an empty line to end.",
 	"form.lines":        "%d lines",
 	"form.unsent":       "not sent yet",
 	"form.optional":     "optional",

@@ -17,13 +17,13 @@ type app struct {
 	lock       *lock
 	pane       pane
 	w, h       int
-	page       screen // asked for by the job's state
-	over       screen // on top of it, or nil
-	beneath    screen // that closing over leads back to, or nil for the page
-	last       screen // that was on top after the last message
-	viewed     screen // that was drawn last
-	late       []int  // rows of the picture that was drawn last which may wait
-	wipe       int    // rises for each full repaint
+	page       screen   // asked for by the job's state
+	over       screen   // on top of it, or nil
+	beneath    []screen // what closing over leads back to, the last first; none: the page
+	last       screen   // that was on top after the last message
+	viewed     screen   // that was drawn last
+	late       []int    // rows of the picture that was drawn last which may wait
+	wipe       int      // rises for each full repaint
 	lastKey    time.Time
 	drawn      string    // that was looked at last for the record
 	lastAct    time.Time // when a key, or several at once, came last
@@ -48,7 +48,7 @@ func (a *app) top() screen {
 func (a *app) followJob() {
 	a.page = a.choose(a.page)
 	// A confirmation of something that is over, or what this console may no longer do or show, must not stay; reading matter may.
-	if c, ok := a.over.(interface{ over() bool }); ok && c.over() {
+	for c, ok := a.over.(interface{ over() bool }); ok && c.over(); c, ok = a.over.(interface{ over() bool }) {
 		a.cover(nil)
 	}
 	if top := a.top(); top != a.last {
@@ -70,6 +70,7 @@ func (a *app) choose(old screen) screen {
 	}
 	switch want {
 	case "checks":
+		a.fixing = false
 		return newChecks(d, a.opened)
 	case "form":
 		return newForm(d)
@@ -159,7 +160,11 @@ func (a *app) keyed(msg tea.KeyPressMsg) tea.Cmd {
 		return nil
 	case pressed(msg, k.control) && a.snap != nil && !a.held:
 		next, cmd := takeOver(a.desk)
-		a.over = next
+		if next == nil {
+			a.over, a.beneath = nil, nil
+		} else {
+			a.cover(next)
+		}
 		return cmd
 	}
 	return a.pass(msg)
@@ -186,18 +191,33 @@ func (a *app) pass(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// cover lays a page on top, or with nil takes the one there away. The list of checks and the log stay beneath what they open: who closes it
-// is there again.
+// cover lays a page on top, or with nil takes the one there away. The list of checks and the log stay beneath what they open, and every page
+// beneath what a key opens anywhere: who closes that is there again, with what was typed.
 func (a *app) cover(next screen) {
 	if next == nil {
-		a.over, a.beneath = a.beneath, nil
+		a.over = nil
+		if n := len(a.beneath) - 1; n >= 0 {
+			a.over, a.beneath = a.beneath[n], a.beneath[:n]
+		}
 		return
 	}
+	stays := fromAnywhere(next) && !fromAnywhere(a.over)
 	switch a.over.(type) {
+	case nil, *fileList: // what is read meanwhile ends the list of files
+		stays = false
 	case *checks, *logView:
-		if next != a.over {
-			a.beneath = a.over
-		}
+		stays = next != a.over
+	}
+	if stays {
+		a.beneath = append(a.beneath, a.over)
 	}
 	a.over = next
+}
+
+// fromAnywhere tells whether a page is one that a key opens on all pages: help, and the questions whether to leave or to take control.
+func fromAnywhere(s screen) bool {
+	if c, ok := s.(*confirm); ok {
+		return c.cmd != nil
+	}
+	return s != nil && s.name() == "help"
 }

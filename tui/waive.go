@@ -77,7 +77,10 @@ func (v *waive) update(msg tea.Msg) (screen, tea.Cmd) {
 	case pressed(press, k.enter):
 		by, why := v.who(), v.why()
 		if by == "" || why == "" {
-			v.flash = t("waive.needed")
+			v.flash, v.focus = t("waive.needed"), 0
+			if by != "" {
+				v.focus = 1
+			}
 			return v, nil
 		}
 		v.desk.by = by
@@ -87,7 +90,11 @@ func (v *waive) update(msg tea.Msg) (screen, tea.Cmd) {
 }
 
 func (v *waive) view(w, _ int) page {
-	lines := []string{v.theme.strong.Render(cut(t("waive.title", v.of.Title), w)), cut(show(v.of.Observed), w), ""}
+	var lines []string
+	for _, line := range wrap(t("waive.title", v.of.Title), w, "") {
+		lines = append(lines, v.theme.strong.Render(line))
+	}
+	lines = append(append(lines, wrap(show(v.of.Observed), w, "")...), "")
 	lines = append(append(lines, wrap(t("waive.text"), w, "")...), "")
 	p := page{}
 	for i, label := range [...]string{t("waive.by"), t("waive.reason")} {

@@ -77,7 +77,7 @@ func (t tries) backOff(err error) time.Duration {
 	if busy(err) {
 		waiting = message.T("the cluster's API, which is busy")
 	}
-	t.log.Warn("a call to the API is repeated", "doing", t.doing, "for", time.Since(t.start).Round(time.Millisecond).String(), "err", err)
+	t.log.Warn("the cluster's API gave no answer that helps; asking it again", "doing", t.doing, "for", time.Since(t.start).Round(time.Millisecond).String(), "err", err)
 	t.tell(Progress{Waiting: waiting, Usual: 60})
 	pause := t.Pace.Pause
 	if e, ok := errors.AsType[*interrupted](err); ok {
