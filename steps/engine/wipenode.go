@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"golang.org/x/sys/unix"
+
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
 	"touchdown/backend/problem"
@@ -94,7 +96,8 @@ func emptyFolder(ctx context.Context, dir string, kept ...string) error {
 		if err := wipeTree(ctx, path); err != nil {
 			return err
 		}
-		if err := os.RemoveAll(path); err != nil { // folders, which are empty by now
+		// Folders, which are empty by now. One in which something is mounted cannot go, and must not hold up the wipe for ever.
+		if err := os.RemoveAll(path); err != nil && !errors.Is(err, unix.EBUSY) {
 			return fmt.Errorf("emptying the state folder: %w", err)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"touchdown/backend/problem"
 	"touchdown/steps/session"
 )
@@ -60,6 +62,23 @@ func TestWipeAll(t *testing.T) {
 	}
 	must(t, WipeAll(t.Context(), dir, false)) // with nothing to do
 	must(t, WipeAll(t.Context(), filepath.Join(dir, "none"), false))
+}
+
+// TestAMountPointIsWiped: what is mounted in the folder is wiped with it; its mount point stays, and does not hold up the wipe.
+func TestAMountPointIsWiped(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("skipped: mounting needs root")
+	}
+	dir := fullFolder(t, acceptedThere)
+	at := filepath.Join(dir, "saved", "disk")
+	must(t, os.Mkdir(at, 0o700))
+	must(t, unix.Mount("tmpfs", at, "tmpfs", 0, ""))
+	t.Cleanup(func() { must(t, unix.Unmount(at, unix.MNT_DETACH)) })
+	must(t, os.WriteFile(filepath.Join(at, "secret"), []byte("pl4nted"), 0o600))
+	must(t, WipeAll(t.Context(), dir, false))
+	if got := strings.Join(remains(t, dir), " "); got != "/saved /saved/disk" || WipeBegun(dir) {
+		t.Errorf("left is %q", got)
+	}
 }
 
 // TestAFailedLandingIsNotWiped unless it is given up: its originals are there to undo it.
