@@ -33,11 +33,12 @@ func (w *wiping) state(machine *host.Machine) (*statement, error) {
 	if w.statement == "" {
 		return nil, nil
 	}
-	file, err := filepath.Abs(w.statement)
+	folder, err := realFolder(filepath.Dir(w.statement))
 	if err != nil {
-		return nil, usage(err)
+		return nil, usage(fmt.Errorf("--statement: %w", err))
 	}
-	if kept, err := filepath.Abs(w.engine.state); err == nil && strings.HasPrefix(file, kept+"/") {
+	file := filepath.Join(folder, filepath.Base(w.statement))
+	if kept, err := realFolder(w.engine.state); err == nil && strings.HasPrefix(file, kept+"/") {
 		return nil, usage(fmt.Errorf("--statement %s is in the folder that is wiped", w.statement))
 	}
 	s := &statement{file: file}
@@ -79,6 +80,15 @@ func (w *wiping) state(machine *host.Machine) (*statement, error) {
 	}
 	s.key = text
 	return s, nil
+}
+
+// realFolder is the path of a folder without links on it.
+func realFolder(name string) (string, error) {
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(path)
 }
 
 // isOf tells whether the file states the wipe of this machine that is done once more: the machine has made no key since. The one that signed it

@@ -220,7 +220,13 @@ func TestAWipeIsStated(t *testing.T) {
 		t.Errorf("without a key: %d: %s", code, out)
 	}
 	r.signs(book)
-	for file, want := range map[string]string{book: "is there already", filepath.Join(r.state(), "said"): "in the folder that is wiped", in + "none/said": "no such"} {
+	if err := os.Symlink(r.state(), in+"link"); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{
+		book: "is there already", in + "none/said": "no such",
+		filepath.Join(r.state(), "said"): "in the folder that is wiped", filepath.Join(in+"link", "said"): "in the folder that is wiped",
+	} {
 		if code, out := r.wipe("sno-1", "--statement", file); code != exitUsage || !strings.Contains(out, want) || r.secrets() == 0 {
 			t.Errorf("%s: %d: %s", file, code, out)
 		}
