@@ -65,7 +65,7 @@ func TestTheSiteConfigRefusesWhatTheClusterWould(t *testing.T) {
 			c.ExtraExtensions = []pkix.Extension{{Id: asn1.ObjectIdentifier{1, 2, 3, 4}, Critical: true, Value: []byte{5, 0}}}
 		})},
 		"expired":               {make(root, ec, func(c *x509.Certificate) { c.NotAfter = now })},
-		"not yet valid":         {make(root, ec, func(c *x509.Certificate) { c.NotBefore = now.Add(time.Second) })},
+		"not yet valid":         {make(root, ec, func(c *x509.Certificate) { c.NotBefore = now.AddDate(0, 0, 2) })}, // within a day it is a warning: the clock is set first
 		"for another name":      {make(root, ec, func(c *x509.Certificate) { c.DNSNames = []string{"example.com"} })},
 		"in the wrong order":    {root, make(root, ec, same)},
 		"with an unrelated one": {make(root, ec, same), make(nil, curveKey(t), authority), root},

@@ -182,18 +182,7 @@ func insideOf(node *backend.Node) []network.Reserved {
 	if err != nil {
 		return network.OVNDefaults
 	}
-	all := network.Inside(record.InsideNetworks)
-	for _, of := range []struct {
-		name string
-		list []string
-	}{{"cluster network", record.ClusterNetworks}, {"service network", record.ServiceNetworks}} {
-		for _, text := range of.list {
-			if p, err := netip.ParsePrefix(text); err == nil {
-				all = append(all, network.Reserved{Name: of.name, Prefix: p})
-			}
-		}
-	}
-	return all
+	return append(network.Inside(record.InsideNetworks), network.Cluster(record.ClusterNetworks, record.ServiceNetworks)...)
 }
 
 // networkFacts are what settings are judged against.

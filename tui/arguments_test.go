@@ -91,7 +91,7 @@ var others = []string{
 
 	// words of records and JSON, which are English there; the console shows a message in their place, chosen by a switch
 	"none", "unknown", "down", "off", "hub", "not supported", "persistent memory", // parts of the inventory: hardware.word
-	"the node's own", "the node's internal", // networks: Reserved.text
+	"the node's own", "the node's internal", "cluster network", "service network", // networks: Reserved.Whose
 	"static pod", "static pod ", "unit ", "script ", "pause image of CRI-O", "pause image of CRI-O as it runs", "release payload", // who needs an image: wanted.Named
 	"file ", "stick ", "typed twice", "in the node", // where an answer comes from: the console's sourceText
 	"key", "saved", // names of files that step/engine's loss.text has a sentence for

@@ -27,11 +27,28 @@ func Inside(named map[string]string) []Reserved {
 	return append(slices.DeleteFunc(slices.Clone(OVNDefaults), instead), own...)
 }
 
-// Networks of the node itself, as Reserved.Name has them.
+// Networks of the node itself and of its cluster, as Reserved.Name has them.
 const (
+	ofPods        = "cluster network"
+	ofServices    = "service network"
 	nodesOwn      = "the node's own"
 	nodesInternal = "the node's internal"
 )
+
+// Cluster are the networks of the cluster, those of its pods and of its services. What cannot be read is none.
+func Cluster(pods, services []string) (all []Reserved) {
+	for _, text := range pods {
+		if p, err := netip.ParsePrefix(text); err == nil {
+			all = append(all, Reserved{ofPods, p})
+		}
+	}
+	for _, text := range services {
+		if p, err := netip.ParsePrefix(text); err == nil {
+			all = append(all, Reserved{ofServices, p})
+		}
+	}
+	return all
+}
 
 // Whose is whose network it is, before the word "network". OVN's are called by their names in every language.
 func (r Reserved) Whose() message.Text {
@@ -40,9 +57,9 @@ func (r Reserved) Whose() message.Text {
 		return message.T(nodesOwn)
 	case nodesInternal:
 		return message.T(nodesInternal)
-	case "cluster network":
+	case ofPods:
 		return message.T("the cluster's")
-	case "service network":
+	case ofServices:
 		return message.T("the services'")
 	}
 	return message.F("the %s", r.Name)
