@@ -100,6 +100,8 @@ func TestWrongGateway(t *testing.T) {
 	})
 	p.Keep("Touchdown tried it before anything was changed")
 	p.Waive("J. Doe", "the router is not connected yet")
+	p.Press("Back") // of the list, which the waiver leads back to
+	p.Shows("IPv4 gateway")
 	names(p)
 	p.Keep("The review")
 	start(p)

@@ -92,7 +92,7 @@ func (w *walk) entersNetwork() {
 	p.Fill(sheet[1].label, "99")
 	p.Shows("! ")
 	p.Press("Continue")
-	p.Shows("IPv4 prefix length: see below.")
+	p.Shows("Fix this first: IPv4 prefix length.")
 	w.look("A prefix that there is not keeps the page")
 	for _, field := range sheet[1:] {
 		p.Fill(field.label, field.value)
