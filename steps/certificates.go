@@ -53,8 +53,8 @@ func (s *siteCertificates) Plan(ctx context.Context, node *backend.Node) (Plan, 
 		old = []string{"*." + now.OldApps}
 	}
 	changes := []Change{
-		{What: message.F("Certificate for %s", domain.API(d)), New: planned(api, nil, node)},
-		{What: message.F("Certificate for *.%s", domain.Apps(d)), New: planned(apps, old, node)},
+		{What: message.F("Certificate for %s", domain.API(d)), New: planned(api, nil, s.Site, node)},
+		{What: message.F("Certificate for *.%s", domain.Apps(d)), New: planned(apps, old, s.Site, node)},
 	}
 	if err != nil || noted {
 		return Plan{Changes: changes}, nil
@@ -80,11 +80,11 @@ func (s *siteCertificates) Plan(ctx context.Context, node *backend.Node) (Plan, 
 	return Plan{Changes: changes}, nil
 }
 
-func planned(own *certs.Pair, also []string, node *backend.Node) message.Text {
+func planned(own *certs.Pair, also []string, cfg *site.Config, node *backend.Node) message.Text {
 	if own == nil {
 		return message.T("signed by the cluster itself")
 	}
-	leaf, warnings, err := certs.Check(*own, nil, also, node.Now())
+	leaf, warnings, err := judgeOwn(*own, nil, also, cfg, node)
 	if err != nil {
 		return message.F("the site's own, which cannot be used: %s", problem.From(err).Summary)
 	}

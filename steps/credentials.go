@@ -2,14 +2,17 @@ package steps
 
 import (
 	"context"
+	"crypto/x509"
 	"strings"
 
 	"touchdown/backend"
 	"touchdown/backend/certs"
 	"touchdown/backend/check"
+	"touchdown/backend/clock"
 	"touchdown/backend/domain"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
+	"touchdown/steps/dated"
 	"touchdown/steps/site"
 	"touchdown/steps/site/pin"
 )
@@ -97,7 +100,7 @@ func (s *siteCredentials) Inspect(ctx context.Context, node *backend.Node, repor
 	}
 	api, apps := ownPairs(s.Site)
 	if api != nil {
-		report.Check(ownCheck("api-cert", message.T("Own certificate for the API"), *api, []string{domain.API(d)}, nil, node))
+		report.Check(ownCheck("api-cert", message.T("Own certificate for the API"), *api, []string{domain.API(d)}, nil, s.Site, node))
 	}
 	if apps == nil {
 		return nil
@@ -106,7 +109,7 @@ func (s *siteCredentials) Inspect(ctx context.Context, node *backend.Node, repor
 	if now, err := domain.Read(ctx, node.Kube.Within(formTimeout)); err == nil {
 		old = []string{"*." + now.OldApps}
 	}
-	report.Check(ownCheck("apps-cert", message.T("Own certificate for the apps"), *apps, []string{"*." + domain.Apps(d)}, old, node))
+	report.Check(ownCheck("apps-cert", message.T("Own certificate for the apps"), *apps, []string{"*." + domain.Apps(d)}, old, s.Site, node))
 	return nil
 }
 
@@ -121,9 +124,9 @@ func (s *siteCredentials) Plan(context.Context, *backend.Node) (Plan, error) {
 // Run has nothing to do.
 func (*siteCredentials) Run(context.Context, *backend.Node, Report) error { return nil }
 
-func ownCheck(id string, title message.Text, pair certs.Pair, names, also []string, node *backend.Node) check.Check {
+func ownCheck(id string, title message.Text, pair certs.Pair, names, also []string, cfg *site.Config, node *backend.Node) check.Check {
 	ch := check.Check{ID: id, Title: title, Status: check.Pass, Expected: message.F("for %s", strings.Join(names, ", "))}
-	leaf, warnings, err := certs.Check(pair, names, also, node.Now())
+	leaf, warnings, err := judgeOwn(pair, names, also, cfg, node)
 	switch {
 	case err != nil:
 		p := problem.From(err)
@@ -134,6 +137,21 @@ func ownCheck(id string, title message.Text, pair certs.Pair, names, also []stri
 		ch.Observed = message.F("good until %s", leaf.NotAfter.UTC().Format("2006-01-02"))
 	}
 	return ch
+}
+
+// judgeOwn is certs.Check by the time that is known before the landing sets the clock, which it does before a certificate is served: one
+// that begins within what a clock is set ahead without asking is worth a warning.
+func judgeOwn(pair certs.Pair, names, also []string, cfg *site.Config, node *backend.Node) (*x509.Certificate, []message.Text, error) {
+	by, begins := dated.By(node.Host, node.Now(), cfg), certs.Begins(pair)
+	early := !by.IsZero() && by.Before(begins) && !by.Add(clock.MaxForward).Before(begins)
+	if early {
+		by = begins
+	}
+	leaf, warnings, err := certs.Check(pair, names, also, by)
+	if early && err == nil {
+		warnings = append(warnings, message.F("The certificate is not valid before %s, and the clock is set before it is used.", begins.UTC().Format("2006-01-02 15:04 UTC")))
+	}
+	return leaf, warnings, err
 }
 
 // ownPairs returns the certificates that the site brings, nil for each that it does not.

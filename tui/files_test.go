@@ -16,7 +16,7 @@ import (
 // sockets are two volumes, one of which is not read.
 var sockets = []chosen.Volume{
 	{ID: "a", Name: "TOUCHDOWN (sdb1)", More: true, Files: []chosen.File{{Path: "ca.pem", Bytes: 1846}, {Path: "site/server.key", Bytes: 1704}}},
-	{ID: "b", Name: "sdc1", Why: message.F("%s %s (%s)", message.T("The volume has the file system exFAT, which is not read."), message.T("Format it as FAT32, and copy its files to it again; touchdown media write makes a stick that is read."), "MED-EXFT")},
+	{ID: "b", Name: "sdc1", Why: message.F("%s %s (%s)", message.F("The volume %s.", message.T("has the file system NTFS, which is not read")), message.T("Use a stick with FAT (vfat) or an ISO9660 image: touchdown media write makes both."), "MED-KND")},
 }
 
 // fromSticks lets the values of a list come from files.

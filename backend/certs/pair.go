@@ -29,7 +29,7 @@ type parsed struct {
 func (p *parsed) leaf() *x509.Certificate { return p.chain[0] }
 
 // Check judges a certificate that a person brought: key, order, dates and names. It returns the leaf, and sentences about
-// what is allowed but worth knowing; also are names that are only worth a warning.
+// what is allowed but worth knowing; also are names that are only worth a warning. A zero time judges no dates: nobody knows it yet.
 func Check(p Pair, names, also []string, now time.Time) (leaf *x509.Certificate, warnings []message.Text, err error) {
 	own, err := parse(p)
 	if err != nil {
@@ -56,10 +56,21 @@ func Check(p Pair, names, also []string, now time.Time) (leaf *x509.Certificate,
 			warnings = append(warnings, message.F("The certificate is not for the old name %s; whoever still uses it will be warned.", name))
 		}
 	}
-	if left := leaf.NotAfter.Sub(now); left < soon {
+	if left := leaf.NotAfter.Sub(now); !now.IsZero() && left < soon {
 		warnings = append(warnings, message.F("The certificate is good for only %d more days.", int(left.Hours()/24)))
 	}
 	return leaf, warnings, nil
+}
+
+// Begins is when a chain begins to be valid: the last of its certificates does. It is zero for what cannot be read.
+func Begins(p Pair) (begins time.Time) {
+	chain, _ := parseChain(p.Cert)
+	for _, cert := range chain {
+		if cert.NotBefore.After(begins) {
+			begins = cert.NotBefore
+		}
+	}
+	return begins
 }
 
 // someOf keeps a list that someone else wrote short.
@@ -81,14 +92,15 @@ func covers(leaf *x509.Certificate, name string) bool {
 
 func checkChain(chain []*x509.Certificate, now time.Time) error {
 	for i, cert := range chain {
+		known := !now.IsZero()
 		switch {
-		case now.Before(cert.NotBefore):
+		case known && now.Before(cert.NotBefore):
 			return &problem.Problem{
 				Code:    "CERT-AGE",
 				Summary: message.F("Certificate %d of the chain is not valid before %s.", i+1, day(cert.NotBefore)),
 				Fix:     message.T("Check the node's clock."),
 			}
-		case !now.Before(cert.NotAfter):
+		case known && !now.Before(cert.NotAfter):
 			return &problem.Problem{
 				Code:    "CERT-AGE",
 				Summary: message.F("Certificate %d of the chain has expired on %s.", i+1, day(cert.NotAfter)),

@@ -14,9 +14,9 @@ const (
 	// agree is how far time servers may be apart and still count as telling the same time. The worst servers of the public pool
 	// are within 100 ms; a second leaves room for a slow line.
 	agree = time.Second
-	// maxForward is the largest jump ahead that needs no answer: a battery clock drifts by at most a few minutes in a month, so a
+	// MaxForward is the largest jump ahead that needs no answer: a battery clock drifts by at most a few minutes in a month, so a
 	// day is past any drift, and certificates are renewed within a day of their end.
-	maxForward = 24 * time.Hour
+	MaxForward = 24 * time.Hour
 	// maxBack is the largest jump back that needs no answer. What was written in the time that comes again, such as leases and
 	// certificates, is from the future afterwards; Kubernetes allows five minutes of skew in what it signs.
 	maxBack = 5 * time.Minute
@@ -98,7 +98,7 @@ func (v Verdict) move(ahead time.Duration, now time.Time, bounds Bounds) Verdict
 	}
 	v.Ahead = ahead
 	// A clock that is surely wrong is set to a time that can be right, however far that is.
-	if v.Wrong == (message.Text{}) && (ahead > maxForward || ahead < -maxBack) {
+	if v.Wrong == (message.Text{}) && (ahead > MaxForward || ahead < -maxBack) {
 		v.Ask = message.F("%s says that the clock is wrong by %s", v.From, describe(ahead))
 	}
 	return v

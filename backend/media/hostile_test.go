@@ -2,9 +2,12 @@ package media
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"io"
+	"os"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -77,6 +80,7 @@ var attempts = map[string]func(*testing.T, *target, rounds.Round) []byte{
 	"noise":                 func(_ *testing.T, _ *target, r rounds.Round) []byte { return noise(r, r.IntN(1<<20)) },
 	"bytes changed":         bytesChanged,
 	"superblock":            superblock,
+	"exFAT changed":         exfatChanged,
 	"chains that lead back": chains,
 	"cut": func(t *testing.T, s *target, r rounds.Round) []byte {
 		b := s.volume(t, r, s.signed)
@@ -153,6 +157,42 @@ func bytesChanged(t *testing.T, s *target, r rounds.Round) []byte {
 	b := s.volume(t, r, s.signed)
 	for range 1 + r.IntN(64) {
 		b[r.IntN(metadata)] = byte(r.Uint32())
+	}
+	return b
+}
+
+// exfatChanged is a volume with exFAT, which nothing here writes, with other bytes and extreme numbers in its first sector, its table and its
+// folders. There is nothing for a node on it.
+func exfatChanged(t *testing.T, _ *target, r rounds.Round) []byte {
+	t.Helper()
+	packed, err := os.Open("volume/testdata/exfat.img.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	var b []byte
+	unpacked, err := gzip.NewReader(packed)
+	if err == nil {
+		b, err = io.ReadAll(unpacked)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	le := binary.LittleEndian
+	table, folders := int(le.Uint32(b[80:]))<<9, int(le.Uint32(b[88:]))<<9
+	for range 1 + r.IntN(8) {
+		from, size := 72, 48
+		switch r.IntN(3) {
+		case 1:
+			from, size = table, 4<<10
+		case 2:
+			from, size = folders, 128<<10
+		}
+		if at := from + r.IntN(size); r.Chance(2) {
+			le.PutUint32(b[at:], rounds.One(r, 0, 1, 0x7fffffff, 0x80000000, 0xffffffff, r.Uint32()))
+		} else {
+			b[at] = byte(r.Uint32())
+		}
 	}
 	return b
 }

@@ -11,14 +11,14 @@ import (
 
 // TestLargeOf: what the reading process writes is a file and a reply, or nothing counts.
 func TestLargeOf(t *testing.T) {
-	refused, err := json.Marshal(reply{Problem: tellOf(volume.ReadOnly())})
+	refused, err := json.Marshal(reply{Problem: tellOf(volume.ReadOnly(volume.ISO))})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct{ out, want, code string }{
 		"a file":           {"one\ntwo\n\n" + `{"bytes":7}` + "\n", "one\ntwo\n", ""},
 		"an empty file":    {"\n" + `{"bytes":0}` + "\n", "", ""},
-		"a problem":        {"half of it\n" + string(refused) + "\n", "", problem.From(volume.ReadOnly()).Code},
+		"a problem":        {"half of it\n" + string(refused) + "\n", "", problem.From(volume.ReadOnly(volume.ISO)).Code},
 		"nothing":          {"", "", "MED-HALT"},
 		"cut in the file":  {"one\ntwo", "", "MED-HALT"},
 		"cut in the reply": {"one\n" + `{"bytes":7}`, "", "MED-HALT"},

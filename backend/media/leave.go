@@ -103,8 +103,8 @@ func (w *Watcher) Leave(ctx context.Context, l Leaving) (*Left, error) {
 
 // leaveOn does that on a medium that was found.
 func (w *Watcher) leaveOn(ctx context.Context, f *Medium, left *Left, l Leaving) (*Left, error) {
-	if f.kind == volume.ISO { // a drive may not even open for writing
-		return left, volume.ReadOnly()
+	if f.kind != volume.FAT { // a drive may not even open for writing
+		return left, volume.ReadOnly(f.kind)
 	}
 	fit := volume.Fitting(l.Files)
 	if len(fit) == 0 && len(l.Files) > 0 && l.Used == nil {

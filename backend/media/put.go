@@ -72,7 +72,7 @@ func (w *Watcher) stick(ctx context.Context, name string) (*Medium, error) {
 		case err != nil && problem.From(err).Code != "MED-BLNK":
 			refused = err
 		case err == nil && content.Kind != volume.FAT:
-			refused = volume.ReadOnly()
+			refused = volume.ReadOnly(content.Kind)
 		case err == nil && inUse(d.path) != nil: // as the start-up partition of an internal stick
 			refused = closed(inUse(d.path))
 		case err == nil:

@@ -55,14 +55,8 @@ func (f *Medium) Unattended() bool { return f.document != nil && f.document.Unat
 // Baked tells whether it is not a volume: the factory put it into the node.
 func (f *Medium) Baked() bool { return f.baked }
 
-// foreign is the problem of a volume with exFAT, of which a person may think that it is read.
-const foreign = "MED-EXFT"
-
-// Foreign tells whether its file system is exFAT.
-func (f *Medium) Foreign() bool { return f.Refused != nil && f.Refused.Code == foreign }
-
 // unreadable are the problems of a volume whose content cannot be known.
-var unreadable = []string{foreign, "MED-UNRD", "MED-HALT", "MED-BAD", "MED-READ"}
+var unreadable = []string{"MED-UNRD", "MED-HALT", "MED-BAD", "MED-READ"}
 
 // Unread tells whether it could not be read, so that a site config may be on it or not.
 func (f *Medium) Unread() bool {

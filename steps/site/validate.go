@@ -14,7 +14,7 @@ import (
 const (
 	// soon is how long before its end a certificate is worth a warning.
 	soon = 30 * 24 * time.Hour
-	// slow is by how much the landing sets a clock ahead without asking (backend/clock, maxForward): one that runs in local time west of
+	// slow is by how much the landing sets a clock ahead without asking (backend/clock, MaxForward): one that runs in local time west of
 	// Greenwich is hours behind.
 	slow = 24 * time.Hour
 )

@@ -33,6 +33,7 @@ var table = []Row{
 	// Whole nodes, the rest.
 	{Package: "test/e2e", Run: "TestSitesWithNothing", Tier: All, Seconds: 420, Boots: true, Proves: "a node lands at sites without name server, time server and gateway, in all eight combinations, and starts again there; clients find it by the report's hosts lines"},
 	{Package: "test/e2e", Run: "TestALandingOfIPv6Alone", Tier: All, Seconds: 240, Boots: true, Proves: "a node that was installed without IPv4 is baked, lands at a site without IPv4, answers its names there, and starts again"},
+	{Package: "test/e2e", Run: "TestAStickLandsANode", Tier: All, Seconds: 200, Boots: true, Proves: "a stick lands a sealed node with nobody at its keys, over a question that it takes along; report and used mark are on it in the end, and the site config is not; a support bundle of that node, also without cluster and room"},
 	{Package: "test/e2e", Run: "TestAWipedNode", Tier: All, Seconds: 300, Boots: true, Proves: "a landed and a sealed node are wiped, with a power cut in the middle that the next boot ends; what stays is a cluster that starts again"},
 	{Package: "test/e2e", Tier: All, Seconds: 900, Boots: true, Proves: "fault matrices of a landing: API, network, crashes, renames, wrong settings"},
 	{Package: "test/e2e/line", Run: "TestAReturnedNode", Tier: All, Seconds: 190, Boots: true, Proves: "a node lands, comes back after its hand-over, is sealed again by the list and lands under another name"},
@@ -57,6 +58,7 @@ var table = []Row{
 	{Package: "test/bench/kernel", Run: "TestALiveImageInstalls", Tier: All, Seconds: 150, Alone: true, Proves: "a filled live image boots on a separate kernel, checks the machine, writes a real disk through a stand-in of coreos-installer, starts again after a power cut, reboots, and refuses from then on"},
 	{Package: "test/bench/kernel", Run: "TestALiveImageBringsTheSiteConfig", Tier: All, Seconds: 240, Alone: true, Proves: "a live image with the answers of one machine's site installs that machine alone, once, and another machine is told why not; what was installed lands by them with nobody there"},
 	{Package: "test/bench/kernel", Run: "TestAStickOfUSB", Tier: All, Seconds: 150, Alone: true, Proves: "a USB stick of a real kernel is read, gets the question at which a start stopped, and has a node land that nobody is at"},
+	{Package: "test/bench/kernel", Run: "TestPartsGone", Tier: All, Seconds: 240, Alone: true, Proves: "a machine whose firmware and kernel no longer have a memory module, a disk, a port, or whose cables are swapped, says so; nothing is told of one that is as it was shipped"},
 	{Package: "test/bench/kernel", Tier: All, Seconds: 680, Alone: true, Proves: "VLAN, bond, large packets and true boots on a separate kernel, which keeps off the line of an open console"},
 
 	{Package: "test/bench/nodeip", Run: "TestNodeIP", Tier: Real, Seconds: 5, Proves: "OpenShift's own node-ip leaves the address alone that Touchdown notes down, and takes the site's where nothing is noted"},

@@ -59,7 +59,7 @@ func openToAdd(device Device, size int64) (*adding, error) {
 	}
 	f, ok := system.(*fat)
 	if !ok {
-		return nil, ReadOnly()
+		return nil, ReadOnly(system.kind())
 	}
 	return &adding{fat: f, device: device, sectors: map[int64][]byte{}}, nil
 }
@@ -77,12 +77,17 @@ func Fitting(files []File) (fit []File) {
 	return fit
 }
 
-// ReadOnly is the problem of a volume whose file system cannot be added to.
-func ReadOnly() error {
-	return &problem.Problem{
+// ReadOnly is the problem of a volume whose file system is read and not written to.
+func ReadOnly(kind string) error {
+	p := &problem.Problem{
 		Code: "MED-CD", Summary: message.T("Nothing can be added to an ISO9660 image."),
 		Fix: message.T("Use a stick with FAT (vfat)."),
 	}
+	if kind == ExFAT { // sticks of 64 GB and more have it when they are sold
+		p.Code, p.Summary = "MED-EXFT", message.T("Touchdown reads exFAT and does not write to it.")
+		p.Fix = message.T("Use a stick with FAT: format this one as FAT32, or use a smaller one.")
+	}
+	return p
 }
 
 // adding is what is to be written to a volume.

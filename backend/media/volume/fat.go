@@ -26,13 +26,8 @@ type fat struct {
 	cluster   int64 // bytes of a cluster
 	clusters  int64 // how many there are; they are numbered from 2
 	name      string
-
-	block   []byte // of the table, the last one that was read
-	blockAt int64
+	blocks    blocks // of the table
 }
-
-// tableBlock is how much of the table is read at once, in bytes.
-const tableBlock = 4 << 10
 
 func (f *fat) kind() string { return FAT }
 
@@ -71,7 +66,7 @@ func openFAT(s *source, sector []byte) (system, error) {
 	case total*sectorSize > s.size:
 		return nil, damaged(message.F("it says that it has %d bytes, but the device has %d", total*sectorSize, s.size))
 	}
-	f := &fat{from: s, sector: sectorSize, cluster: sectorSize * perCluster, table: reserved * sectorSize, blockAt: -1}
+	f := &fat{from: s, sector: sectorSize, cluster: sectorSize * perCluster, table: reserved * sectorSize, blocks: blocks{from: s, at: -1}}
 	f.tableEnd = f.table + tableLen*sectorSize
 	f.tablesEnd = f.table + tables*tableLen*sectorSize
 	f.fixed = f.tablesEnd
@@ -148,17 +143,7 @@ func (f *fat) value(cluster int64) (int64, error) {
 	return value >> (bit % 8) & (int64(1)<<min(f.bits, 28) - 1), nil // FAT32 uses 28 of its bits
 }
 
-func (f *fat) tableByte(offset int64) (byte, error) {
-	at := f.table + offset
-	if block := at / tableBlock * tableBlock; block != f.blockAt {
-		b, err := f.from.at(block, min(tableBlock, f.from.size-block))
-		if err != nil {
-			return 0, err
-		}
-		f.block, f.blockAt = b, block
-	}
-	return f.block[at-f.blockAt], nil
-}
+func (f *fat) tableByte(offset int64) (byte, error) { return f.blocks.byte(f.table + offset) }
 
 // chain reads what begins at a cluster, and gives it to take in parts: size bytes of a file, or all of a folder when size is negative.
 func (f *fat) chain(cluster, size int64, take func([]byte) error) error {

@@ -16,7 +16,7 @@ import (
 // FuzzRead changes bytes of good volumes. What is read of them keeps to the limits, whatever they say: each patch is an offset
 // within the first MiB, in three bytes, and a byte to put there.
 func FuzzRead(f *testing.F) {
-	bases := [][]byte{made(f, "fat12"), made(f, "fat16"), made(f, "fat32"), made(f, "joliet"), made(f, "rockridge")}
+	bases := [][]byte{made(f, "fat12"), made(f, "fat16"), made(f, "fat32"), made(f, "joliet"), made(f, "rockridge"), made(f, "exfat"), made(f, "exfat-large")}
 	for kind := range bases {
 		f.Add(uint8(kind), []byte{11, 0, 0, 1})
 		f.Add(uint8(kind), []byte{2, 2, 0, 2})

@@ -40,6 +40,27 @@ func (s *source) at(offset, n int64) ([]byte, error) {
 	return b, nil
 }
 
+// blocks reads single bytes of the device, which lie near each other.
+type blocks struct {
+	from *source
+	last []byte // that was read
+	at   int64  // its offset; -1: none was read yet
+}
+
+// blockSize is how much is read at once, in bytes.
+const blockSize = 4 << 10
+
+func (b *blocks) byte(at int64) (byte, error) {
+	if block := at / blockSize * blockSize; block != b.at {
+		read, err := b.from.at(block, min(blockSize, b.from.size-block))
+		if err != nil {
+			return 0, err
+		}
+		b.last, b.at = read, block
+	}
+	return b.last[at-b.at], nil
+}
+
 // damaged is the error of a volume that contradicts itself.
 func damaged(why message.Text) error {
 	return &problem.Problem{
@@ -51,15 +72,6 @@ func damaged(why message.Text) error {
 // unread is the error of a volume of a kind that is not read.
 func unread(what, fix message.Text) error {
 	return &problem.Problem{Code: "MED-KND", Summary: message.F("The volume %s.", what), Fix: fix}
-}
-
-// exFAT is the error of a volume with that file system, which sticks of 64 GB and more have when they are sold. It has a separate code, so
-// that people are told. No maintained Go library reads exFAT safely from untrusted media.
-func exFAT() error {
-	return &problem.Problem{
-		Code: "MED-EXFT", Summary: message.T("The volume has the file system exFAT, which is not read."),
-		Fix: message.T("Format it as FAT32, and copy its files to it again; touchdown media write makes a stick that is read."),
-	}
 }
 
 const remake = "Use a stick with FAT (vfat) or an ISO9660 image: touchdown media write makes both."
@@ -93,7 +105,7 @@ func identify(s *source) (system, error) {
 		return fs, err
 	}
 	if bytes.HasPrefix(head[3:], []byte("EXFAT   ")) {
-		return nil, exFAT()
+		return openExFAT(s, head)
 	}
 	for _, g := range signatures {
 		if g.offset < int64(len(head)) && bytes.HasPrefix(head[g.offset:], []byte(g.magic)) {

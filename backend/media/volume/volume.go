@@ -1,5 +1,5 @@
-// Package volume reads and writes the file systems of site media, FAT and ISO9660, without mounting them. All that it reads is
-// hostile: whoever made the volume may have written any byte of it.
+// Package volume reads the file systems of site media, FAT, exFAT and ISO9660, and writes FAT and ISO9660, without mounting them. All
+// that it reads is hostile: whoever made the volume may have written any byte of it.
 package volume
 
 import (
@@ -26,8 +26,9 @@ const (
 
 // The file systems that are read.
 const (
-	FAT = "vfat"
-	ISO = "iso9660"
+	FAT   = "vfat"
+	ExFAT = "exfat"
+	ISO   = "iso9660"
 )
 
 // Entry is a file or folder of a volume.
@@ -41,7 +42,7 @@ type Entry struct {
 
 // Content is what lies on a volume.
 type Content struct {
-	Kind    string  `json:"kind"`  // FAT or ISO
+	Kind    string  `json:"kind"`  // FAT, ExFAT or ISO
 	Label   string  `json:"label"` // printable text, "" when it has none
 	Entries []Entry `json:"entries"`
 	Skipped int     `json:"skipped,omitempty"` // entries that were left out: links, devices, unusable names

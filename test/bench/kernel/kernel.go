@@ -38,7 +38,8 @@ type Guest struct {
 	agent  string // program that takes orders in the guest
 	trunks [Ports]*trunk
 	live   *Live
-	serial string // of the machine, as its firmware tells it; "": it tells none
+	serial string   // of the machine, as its firmware tells it; "": it tells none
+	parts  []string // of the machine from the next boot on, besides those of each: arguments of QEMU's
 
 	mu   sync.Mutex
 	qemu *exec.Cmd // nil: off

@@ -119,6 +119,7 @@ func (g *Guest) arguments() []string {
 		"-device", "virtserialport,chardev=talk,name="+talk.Port,
 		"-qmp", "unix:"+in("monitor")+",server=on,wait=off",
 	)
+	list = append(list, g.parts...)
 	for i := range g.trunks {
 		const firstExtra = 3 // of ExtraFiles
 		list = append(list,

@@ -64,6 +64,7 @@ type Machine struct {
 	boots     int       // times that the node came up so far
 	booted    time.Time // when it was last switched on
 	unplugged map[int]bool
+	sticks    int           // that were plugged in
 	cameUp    chan struct{} // closed, and made again, when the node comes up
 	ended     chan struct{} // closed when the machine is off
 }
