@@ -44,7 +44,7 @@ func TestFilesOnSticks(t *testing.T) {
 	b.fake.volumes = sockets
 	b.fake.mu.Unlock()
 	b.press("enter", "i")
-	for _, want := range []string{"Trusted CAs of the site: choose a file", "TOUCHDOWN (sdb1)", "> ca.pem           1846 bytes", "site/server.key  1704 bytes", "There are more files", "exFAT"} {
+	for _, want := range []string{"Trusted CAs of the site: choose a file", "TOUCHDOWN (sdb1)", "> ca.pem           1846 bytes", "site/server.key  1704 bytes", "There are more files", "NTFS"} {
 		b.shows(want)
 	}
 	b.press("down", "enter")
@@ -88,7 +88,7 @@ func TestPlainFilesOnSticks(t *testing.T) {
 	p.printed(t, "TOUCHDOWN (sdb1)")
 	p.printed(t, "2  site/server.key  1704 bytes")
 	p.printed(t, "There are more files")
-	p.printed(t, "exFAT")
+	p.printed(t, "NTFS")
 	p.after(t, "Number or name of the file", "site/server.key")
 	p.printed(t, "it holds a private key")
 	p.after(t, "Pull secret []:", "stick")

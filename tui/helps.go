@@ -67,9 +67,9 @@ Below each volume stand its files with their sizes, or why it is not read.
 Up and Down move, Enter takes the file, i looks again, b goes back.
 
 Only the file that you choose is read, by a process without rights; the
-volume is not mounted. FAT (vfat), exFAT and ISO9660 are read. A file that the
-field cannot take is refused with the reason, and the field stays as it was.
-The review names each file and its volume.
+volume is not mounted. FAT (vfat), exFAT and ISO9660 are read. A file that
+the field cannot take is refused with the reason, and the field stays as it
+was. The review names each file and its volume.
 
 Example: Down and Enter take the second file of the list.`,
 

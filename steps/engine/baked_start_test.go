@@ -155,12 +155,6 @@ func TestADriveThatIsNoMedium(t *testing.T) {
 	copy(damaged[0x0d:], []byte{3}) // sectors of a cluster
 	stick.Plug(t, r.host.Root(), "sdc", damaged)
 	until(t, r, "the drive and the countdown", func(s *view.Snapshot) bool { return tells(counting)(s) && tells("sdc is not used: MED-BAD")(s) })
-	exfat := make([]byte, 64<<10)
-	copy(exfat[3:], "EXFAT   ")
-	stick.Plug(t, r.host.Root(), "sdd", exfat)
-	until(t, r, "a stick with exFAT, in words", func(s *view.Snapshot) bool {
-		return tells(counting)(s) && tells("Stick sdd has exFAT, which is not read: format it as FAT32.")(s)
-	})
 	r.pass()
 	until(t, r, "the landing", inState(view.IsDone))
 	if !r.used(t, d.ID) {

@@ -96,7 +96,7 @@ func (e *lander) notLeft(known media.Known, l *leaving, failed error) {
 	case "MED-WERR": // it failed while it wrote, or its answer was lost
 		line = message.F("It is not certain what was written to the medium (%s). Why: the log.", code)
 		whole = message.F("It is not certain what was written to the medium: %s", why)
-	case "MED-CD", "MED-SPCE":
+	case "MED-CD", "MED-EXFT", "MED-SPCE":
 		e.leftLast = l.what
 		if err := known.NoteLeft(l.what); err != nil {
 			e.o.Node.Log.Warn("it cannot be noted what was not left on the medium", "error", e.mask.Mask(err.Error()))

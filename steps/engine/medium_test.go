@@ -728,7 +728,7 @@ func TestWhatIsToldOfLeaving(t *testing.T) {
 	if n := told("It is not certain what was written to the medium: "); n != 1 || r.known.HasLeft(report.what) {
 		t.Errorf("told %d times, left %t", n, r.known.HasLeft(report.what))
 	}
-	l.notLeft(r.known, report, volume.ReadOnly())
+	l.notLeft(r.known, report, volume.ReadOnly(volume.ISO))
 	if !r.known.HasLeft(report.what) {
 		t.Error("an image is tried again")
 	}

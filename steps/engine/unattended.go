@@ -90,8 +90,6 @@ func (e *lander) judgeMedia() {
 	var say []message.Text
 	for _, f := range e.o.Media.Found() {
 		switch is := verdict(f); {
-		case f.Foreign():
-			say = append(say, message.F("Stick %s has exFAT, which is not read: format it as FAT32.", f.Name()))
 		case is == unattended.Used:
 			say = append(say, message.F("Medium %s was used on this node, and can be taken out.", f.Name()))
 		case is == unattended.Refused || is == unattended.Unread:
