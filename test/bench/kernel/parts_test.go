@@ -89,8 +89,8 @@ func (f *trip) module(slot, serial string) []string {
 	return []string{"-smbios", "file=" + file}
 }
 
-// bootWith cuts the power, and boots the machine with these parts. udev of the bench does not look at the PCI bus, so that nothing loads
-// their drivers by itself.
+// bootWith cuts the power, and boots the machine with these parts. udev of the bench does not look at the PCI bus, so that their drivers are
+// loaded here.
 func (f *trip) bootWith(parts []string) {
 	f.Helper()
 	f.must(f.guest.Cut())
