@@ -27,6 +27,9 @@ type Cable struct {
 
 func (c Cable) heard() bool { return c.Switch != "" || c.Port != "" }
 
+// awaited tells of a cable whose switch may yet announce itself.
+func (c Cable) awaited() bool { return c.Link && !c.heard() && c.Listened < ListenFor }
+
 // Listening reports whether the check of a cable waits for the switch's next announcement.
 func Listening(c check.Check) bool { return slices.Contains(c.Evidence, listening) }
 
@@ -76,7 +79,12 @@ func (w Wiring) Checks(seen []Cable, unseen []string) []check.Check {
 			continue
 		}
 		c.Observed = seen[at].words()
-		checks = append(checks, judge(c, p, seen[at], w.misplaced(p, seen)))
+		c = judge(c, p, seen[at], w.misplaced(p, seen))
+		// The cable that belongs here may be the one that is not heard yet: then it has to be moved, and not the other end of this one.
+		if c.Status == check.Fail && seen[at].Link && slices.ContainsFunc(seen, Cable.awaited) {
+			c.Evidence = append(c.Evidence, listening)
+		}
+		checks = append(checks, c)
 	}
 	return checks
 }
@@ -106,7 +114,7 @@ func judge(c check.Check, p Port, here Cable, elsewhere string) check.Check {
 	case !here.Link:
 		c.Status, c.Fix = check.Fail, message.F("Plug the cable from %s into %s, or switch that port on.", p.words(), here.NIC)
 		c.Evidence = []message.Text{unlinked}
-	case !here.heard() && here.Listened < ListenFor:
+	case here.awaited():
 		c.Status, c.Observed, c.Evidence = check.Skip, message.T("not checked yet: waiting for the switch to announce itself"), []message.Text{listening}
 	case !here.heard():
 		c.Status, c.Observed = check.Skip, message.T("not checked: there is a link, but the switch does not announce itself (LLDP)")

@@ -57,6 +57,25 @@ func TestSwappedCables(t *testing.T) {
 	}
 }
 
+// TestASwapIsNotToldByHalf: of two swapped cables, one is heard first. Its port cannot say which cable belongs there, and it is waited for.
+func TestASwapIsNotToldByHalf(t *testing.T) {
+	s, seen := wired(rand.New(rand.NewPCG(1, 1)), 2)
+	swap(&seen[0], &seen[1])
+	late := seen[1]
+	seen[1].Switch, seen[1].Port, seen[1].Listened = "", "", 1
+	for _, c := range s.Wiring().Checks(seen, nil) {
+		if c.Status != check.Fail || !Listening(c) {
+			t.Errorf("while one is not heard: %+v", c)
+		}
+	}
+	seen[1] = late
+	for n, c := range s.Wiring().Checks(seen, nil) {
+		if c.Fix.String() != [2]string{"Move the cable from eno2 to eno1.", "Move the cable from eno1 to eno2."}[n] || Listening(c) {
+			t.Errorf("both are heard: %+v", c)
+		}
+	}
+}
+
 // TestWiringIsJudged: what else can be wrong at the two ends of a cable, and what nobody can know.
 func TestWiringIsJudged(t *testing.T) {
 	for name, c := range map[string]struct {
