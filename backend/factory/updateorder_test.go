@@ -31,11 +31,6 @@ func versioned(t *testing.T, n int, like string) string {
 	return ""
 }
 
-// serialNumber gives a node one until its next boot: its sysfs is the machine's own, which may have none, or no place for it.
-const serialNumber = `mkdir -p /run/class && mount --bind /sys/class /run/class && mount -t tmpfs none /sys/class
-for class in $(ls /run/class | grep -vx -e dmi -e block); do mkdir /sys/class/$class && mount --bind /run/class/$class /sys/class/$class; done
-mkdir -p /sys/class/block /sys/class/dmi/id && echo SN-ORDER > /sys/class/dmi/id/product_serial`
-
 // TestAnOrderOnANode: a node with nobody at its keys takes the release on a stick that carries an order for it, on a real systemd with real
 // consoles; once, also after a power cut. One whose program has no engine is tried and taken back, and all of it is in the journal.
 func TestAnOrderOnANode(t *testing.T) {
@@ -52,7 +47,9 @@ func TestAnOrderOnANode(t *testing.T) {
 	}
 	must(t, m, "mkdir /var/tmp/built; mv /usr/local/bin/touchdown /var/tmp/built/; cd /var/tmp; "+as(1, "built/touchdown")+"; /var/tmp/touchdown install")
 	await(t, m, time.Minute, "test -S /run/touchdown/engine.sock && systemctl is-active touchdown-console@tty1")
-	must(t, m, serialNumber)
+	if err := m.Plate(wait.Within(t, time.Minute), "SN-ORDER"); err != nil {
+		t.Fatal(err)
+	}
 	must(t, m, "cd /var/tmp; touchdown media keygen --release release; mkdir -p /var/lib/touchdown/media; cp release.pub /var/lib/touchdown/media/releases.pub")
 	block, _ := pem.Decode([]byte(must(t, m, "cat /var/tmp/release.key")))
 	secret, err := x509.ParsePKCS8PrivateKey(block.Bytes)

@@ -44,10 +44,20 @@ func (m *Machine) makeCgroups() error {
 			return fmt.Errorf("%w: making a cgroup: %w", ErrUnable, err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(m.cgroup("devices"), "devices.deny"), []byte("b *:* rwm"), 0); err != nil {
+	// What is denied by kind cannot be allowed by number again: so all is denied, and character devices are allowed.
+	err := os.WriteFile(filepath.Join(m.cgroup("devices"), "devices.deny"), []byte("a"), 0)
+	if err == nil {
+		err = m.allow("c *:* rwm")
+	}
+	if err != nil {
 		return fmt.Errorf("%w: fencing off the machine's disks: %w", ErrUnable, err)
 	}
 	return nil
+}
+
+// allow opens devices to the machine, in the words of its cgroup.
+func (m *Machine) allow(devices string) error {
+	return os.WriteFile(filepath.Join(m.cgroup("devices"), "devices.allow"), []byte(devices), 0)
 }
 
 // removeCgroups removes what nspawn and the node left of their groups, the deepest first.

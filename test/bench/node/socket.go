@@ -7,19 +7,21 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
 // A node's sysfs is the machine's own: it has the machine's disks, and perhaps no serial number. Until its next boot, files before it tell
 // of what is plugged into the node.
 
 // plate gives the node a serial number, and sockets that are empty.
-const plate = `mkdir -p /run/class && mount --bind /sys/class /run/class && mount -t tmpfs none /sys/class
+const plate = `mkdir -p /run/class && mount --bind /sys/class /run/class && mount --make-private /run/class && mount -t tmpfs none /sys/class
 for class in $(ls /run/class | grep -vx -e dmi -e block); do mkdir /sys/class/$class && mount --bind /run/class/$class /sys/class/$class; done
 mkdir -p /sys/class/block /sys/class/dmi/id && echo "$1" > /sys/class/dmi/id/product_serial
 mount -t tmpfs none /sys/dev/block`
 
-// insert tells of a disk that can be pulled out, by its number, and makes its device.
-const insert = `mknod -m 0600 /dev/sdb b "${1%%:*}" "${1##*:}"; mkdir -p /run/usb1/sdb; cd /run/usb1/sdb
+// insert tells of a disk that can be pulled out, by its number.
+const insert = `mkdir -p /run/usb1/sdb; cd /run/usb1/sdb
 echo "$1" > dev; echo 1 > removable; echo "$2" > diskseq; echo "$3" > size
 ln -sfn /run/usb1/sdb "/sys/dev/block/$1"; ln -sfn /run/usb1/sdb /sys/class/block/sdb`
 
@@ -52,9 +54,12 @@ func (m *Machine) Insert(ctx context.Context, image string) (pull func() error, 
 	number, err := os.ReadFile(filepath.Join("/sys/class/block", filepath.Base(loop), "dev"))
 	is := strings.TrimSpace(string(number))
 	if err == nil {
-		err = os.WriteFile(filepath.Join(m.cgroup("devices"), "devices.allow"), []byte("b "+is+" rwm"), 0)
+		err = m.allow("b " + is + " rw")
 	}
 	m.sticks++
+	if err == nil {
+		err = m.makeDevice("/dev/sdb", is)
+	}
 	if err == nil {
 		_, err = m.Run(ctx, "sh", "-ec", insert, "insert", is, fmt.Sprint(m.sticks), fmt.Sprint(info.Size()/512))
 	}
@@ -63,4 +68,20 @@ func (m *Machine) Insert(ctx context.Context, image string) (pull func() error, 
 		return nil, fmt.Errorf("plugging a stick in: %w", err)
 	}
 	return pull, nil
+}
+
+// makeDevice makes the file of a block device in the node, which itself may not.
+func (m *Machine) makeDevice(name, number string) error {
+	path, err := m.Path(name)
+	if err != nil {
+		return err
+	}
+	var major, minor uint32
+	if _, err := fmt.Sscanf(number, "%d:%d", &major, &minor); err != nil {
+		return fmt.Errorf("reading the number of a device: %w", err)
+	}
+	if err := unix.Mknod(path, unix.S_IFBLK|0o600, int(unix.Mkdev(major, minor))); err != nil {
+		return fmt.Errorf("making %s: %w", name, err)
+	}
+	return nil
 }
