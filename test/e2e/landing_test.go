@@ -62,7 +62,7 @@ func TestLanding(t *testing.T) {
 		t.Fatalf("a node that left the factory: %+v, %v", s, err)
 	}
 	begin := time.Now()
-	out, code, err := l.Apply(ctx, static(""))
+	out, code, err := l.Apply(ctx, static("  nodeLabels: {zone: berlin}\n"))
 	t.Logf("apply took %.1f s", time.Since(begin).Seconds())
 	if err != nil || code != 0 {
 		t.Fatalf("apply: exit %d, %v\n%s", code, err, out)
@@ -97,5 +97,8 @@ func TestLanding(t *testing.T) {
 	}
 	if err := l.Proof(ctx, domain); err != nil {
 		t.Errorf("from outside, after the boot: %v", err)
+	}
+	if out, err := inAPI(ctx, l); err != nil || !strings.Contains(out, `"zone":"berlin"`) {
+		t.Errorf("the node's label after the boot: %v\n%s", err, out)
 	}
 }
