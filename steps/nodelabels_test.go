@@ -255,7 +255,7 @@ func TestLabelsWithoutRecords(t *testing.T) {
 	l.wants("after a landing without the records of the first", "gpu=1 rack=7 zone=a")
 }
 
-// TestLabelsWaitForTheAPI: one that is away is waited for, and who is faster is respected.
+// TestLabelsWaitForTheAPI: the step waits for one that is away, and leaves alone what someone else changes just before it.
 func TestLabelsWaitForTheAPI(t *testing.T) {
 	l := newLabelled(t)
 	l.run(l.landing("gpu=1"), newReport())

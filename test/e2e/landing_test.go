@@ -76,6 +76,9 @@ func TestLanding(t *testing.T) {
 	} else {
 		t.Log(out)
 	}
+	if out, err := l.Node.Shell(ctx, "grep 'Labels of the node' /var/lib/touchdown/report.txt"); err != nil || !strings.Contains(out, "zone=berlin") {
+		t.Errorf("the report about the label: %v\n%s", err, out)
+	}
 	t.Run("the Machine Config Operator's files are the operator's", func(t *testing.T) { operatorFilesAreTheOperators(t, l) })
 	if err := letIn(ctx, l); err != nil {
 		t.Error(err)
