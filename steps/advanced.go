@@ -29,9 +29,12 @@ func (s *advanced) Fields() []Field {
 	return slices.Concat(fields, s.logins(), s.objects(), s.monitor(), s.rules(), s.machine())
 }
 
-// objects asks what else the cluster gets; the steps for it plan it.
+// objects asks what else node and cluster get; the steps for it plan it.
 func (s *advanced) objects() []Field {
-	return []Field{s.ask("spec.manifests", Lines, message.T("Objects for the cluster"), message.T("Kubernetes YAML, such as a hub's import manifest; best from a file, or a folder with several."))}
+	return []Field{
+		s.ask("spec.nodeLabels", Lines, message.T("Labels of the node"), message.T("For the site's workloads: name=value, one a line or with commas.")),
+		s.ask("spec.manifests", Lines, message.T("Objects for the cluster"), message.T("Kubernetes YAML, such as a hub's import manifest; best from a file, or a folder with several.")),
+	}
 }
 
 // machine asks what the hardware check judges by. It changes nothing on the node.

@@ -24,3 +24,6 @@ type (
 	BurnIn            = burnIn
 	Ticks             = byHand
 )
+
+// SiteLabels is where a node keeps the labels that landings gave it.
+const SiteLabels = siteLabels

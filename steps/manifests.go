@@ -10,6 +10,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 	"touchdown/backend/manifests"
 	"touchdown/backend/message"
 	"touchdown/steps/site"
@@ -23,7 +24,7 @@ type manifestsTried struct{ Site *site.Config }
 // earlier landing brought and the site config no longer lists is removed then.
 type manifestsApplied struct {
 	Site    *site.Config
-	Brought func() bool // whether an earlier landing brought any
+	Brought func(file string) bool // whether an earlier landing brought any
 }
 
 var (
@@ -132,7 +133,7 @@ func (*manifestsApplied) Reads() []string { return (*manifestsTried)(nil).Reads(
 
 // Skip applies where the site brings none, and no earlier landing did.
 func (s *manifestsApplied) Skip() message.Text {
-	if s.Brought != nil && s.Brought() {
+	if s.Brought != nil && s.Brought(layout.SiteObjects) {
 		return message.Text{}
 	}
 	return noManifests(s.Site)

@@ -104,19 +104,19 @@ func inventoryOf(node *backend.Node, report Report) (*manifests.Inventory, error
 	if err := report.Save("inventory", text); err != nil {
 		return nil, err
 	}
-	in.Keep = func(text []byte) error { return writeInventory(node, text) }
+	in.Keep = func(text []byte) error { return writeBrought(node, layout.SiteObjects, text) }
 	return in, nil
 }
 
-// writeInventory writes the file; there is none where nothing is in it.
-func writeInventory(node *backend.Node, text []byte) error {
-	if empty := len(text) == 0 || string(text) == "[]" || string(text) == "null"; !empty {
-		return node.Host.WriteFile(layout.SiteObjects, text, 0o600)
+// writeBrought writes what landings brought, as JSON, for later ones; there is no file where nothing is in it.
+func writeBrought(node *backend.Node, file string, text []byte) error {
+	if !slices.Contains([]string{"", "[]", "{}", "null"}, string(text)) {
+		return node.Host.WriteFile(file, text, 0o600)
 	}
-	if !node.Host.Exists(layout.SiteObjects) {
+	if !node.Host.Exists(file) {
 		return nil
 	}
-	return node.Host.Remove(layout.SiteObjects)
+	return node.Host.Remove(file)
 }
 
 // restoreInventory puts the inventory back that was there before this job.
@@ -125,5 +125,5 @@ func restoreInventory(node *backend.Node, report Report) error {
 	if err != nil || !ok {
 		return err
 	}
-	return writeInventory(node, text)
+	return writeBrought(node, layout.SiteObjects, text)
 }

@@ -22,8 +22,8 @@ type Wiring struct {
 
 	Timeouts domain.Timeouts // how long the cluster may take to serve its new names; zero: domain.Usual
 
-	Brought func() bool          // tells whether earlier landings brought objects into the cluster; nil: none did
-	BurnIn  func() time.Duration // how long a burn-in takes that was asked for on the bench line; nil or 0: none was
+	Brought func(file string) bool // tells whether there is a file about what earlier landings brought into the cluster; nil: there is none
+	BurnIn  func() time.Duration   // how long a burn-in takes that was asked for on the bench line; nil or 0: none was
 }
 
 // Site is the wizard for a node at its site: the whole product, in the order of its screens.
@@ -65,6 +65,7 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&Health{Site: cfg, NodeNet: w.NodeNet}, // well without a break, for as long as the policy wants
 		}},
 		{ID: "hand-over", Title: message.T("Hand-over"), Steps: []Step{
+			&nodeLabels{Site: cfg, Brought: w.Brought},       // for the workloads of the site, whose objects follow
 			&manifestsApplied{Site: cfg, Brought: w.Brought}, // what the site brings for its cluster, such as its registration with a hub
 			&siteLogin{Site: cfg},                            // the factory's password opens no cluster of a site
 			&handOver{Site: cfg, Dir: w.Dir, Reached: w.NodeNet.Reached, Servers: w.NodeNet.NameServers}, // the proof

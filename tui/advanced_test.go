@@ -10,6 +10,7 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/steps/session"
+	"touchdown/steps/site"
 	"touchdown/steps/view"
 )
 
@@ -355,6 +356,22 @@ func TestPlainCalledByANumber(t *testing.T) {
 	p.after(t, "To start, type", "1")
 	f.did(t, session.Start)
 	p.in.Close()
+}
+
+// TestLabelsAreTyped: the labels of the node are typed in one line or in several.
+func TestLabelsAreTyped(t *testing.T) {
+	for _, keys := range [][]string{{"'zone=berlin, rack=7", "tab"}, {"'zone=berlin", "enter", "'rack=7", "tab"}} {
+		b := opened(t)
+		b.in("spec.nodeLabels")
+		b.shows("name=value, one a line or with commas")
+		b.press(keys...)
+		last := b.fake.sets[len(b.fake.sets)-1]
+		cfg := site.New()
+		path, value, _ := strings.Cut(last, "=")
+		if err := cfg.Set(path, value); err != nil || cfg.Spec.NodeLabels["zone"] != "berlin" || cfg.Spec.NodeLabels["rack"] != "7" {
+			t.Errorf("set %q: %v, %v", last, cfg.Spec.NodeLabels, err)
+		}
+	}
 }
 
 // TestTabInLines: a tab inside pasted lines belongs to them; the rest does not go to the next field.

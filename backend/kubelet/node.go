@@ -2,13 +2,9 @@ package kubelet
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"touchdown/backend/kube"
 	"touchdown/backend/message"
@@ -69,29 +65,4 @@ func below(object map[string]any, key string) map[string]any {
 func Forget(ctx context.Context, c *kube.Cluster, name string, save kube.Save) error {
 	_, err := c.Delete(ctx, kube.Ref{Version: "v1", Resource: "nodes", Name: name}, save)
 	return err
-}
-
-// Relabel gives a Node the labels of the one that it was before, but for those that the kubelet and the cluster set themselves.
-func Relabel(ctx context.Context, c *kube.Cluster, name string, labels map[string]string) error {
-	return c.Do(ctx, "labelling node "+name, func(ctx context.Context) error {
-		node, err := c.Core.Nodes().Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		missing := map[string]string{}
-		for key, value := range labels {
-			if _, has := node.Labels[key]; !has {
-				missing[key] = value
-			}
-		}
-		if len(missing) == 0 {
-			return nil
-		}
-		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": missing}})
-		if err != nil {
-			return fmt.Errorf("encoding labels: %w", err)
-		}
-		_, err = c.Core.Nodes().Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
-		return err
-	})
 }

@@ -267,7 +267,7 @@ func TestYoungerAnswersCount(t *testing.T) {
 	for _, path := range site.New().Paths() {
 		value, younger := map[string]string{
 			"spec.credentials.kubeadmin": "keep", "spec.credentials.show": "false", "spec.credentials.kubeconfigDays": "7",
-			"spec.credentials.clusterSecret": "true", "spec.wiring": "- {nic: eno1, switch: sw-7}",
+			"spec.credentials.clusterSecret": "true", "spec.wiring": "- {nic: eno1, switch: sw-7}", "spec.nodeLabels": "zone=berlin",
 			"spec.hardware.profile": "vdu", "spec.hardware.diskTest": "true",
 		}[path]
 		if !younger {

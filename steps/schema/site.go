@@ -144,6 +144,8 @@ func form(item site.Item) (node, error) {
 		return node{"type": "array", "items": node{"type": "string", "minLength": 1}}, nil
 	case "list of groups":
 		return node{"type": "array", "items": object("See `touchdown site explain " + item.Path + "`.")}, nil
+	case "names and values":
+		return node{"type": []string{"object", "null"}, "additionalProperties": node{"type": "string"}}, nil
 	case "nmstate YAML":
 		return node{"type": []string{"string", "object"}}, nil
 	case "file names":

@@ -138,6 +138,7 @@ func TestSchemaAgrees(t *testing.T) {
 		head + "  network: {ipv4: {method: guess}}\n": true, head + "  pullSecret: '{}'\n  pullSecretFile: a\n": true,
 		strings.Replace(head, "v1alpha1", "v2", 1): true, strings.Replace(head, "  clusterName: a\n", "", 1): true,
 		head + "  wiring: [{nic: eno1, switch: sw-7, vlan: 20}]\n": false, head + "  wiring: [{switch: sw-7}]\n": true, head + "  wiring: [{nic: eno1, vlan: tagged}]\n": true,
+		head + "  nodeLabels: {zone: berlin, example.com/rack: '7', empty: ''}\n": false, head + "  nodeLabels: {rack: 7}\n": true, head + "  nodeLabels: [zone]\n": true,
 		head + "  registryCerts: [{registryHostname: a.example.com}]\n": true, head + "  proxy: [a]\n": true,
 	} {
 		if err := jsonschema.Judge(t, s, asJSON(t, []byte(name))); (err != nil) != wrong {

@@ -41,6 +41,8 @@ func Sample(path string) string {
 		return ""
 	case e.Type == typeList:
 		return strings.NewReplacer("[", "", "]", "", `"`, "").Replace(e.Example)
+	case e.Type == typeLabels:
+		return strings.NewReplacer("{", "", "}", "", ": ", "=", `"`, "").Replace(e.Example)
 	}
 	return e.Example
 }

@@ -88,6 +88,8 @@ type Spec struct {
 	Console console `yaml:"console" json:"console"`
 	// Monitor is where reports are delivered; without a URL they are not.
 	Monitor monitor `yaml:"monitor,omitempty" json:"monitor,omitzero"`
+	// NodeLabels are labels that the node gets once the cluster is well, by name.
+	NodeLabels map[string]string `yaml:"nodeLabels,omitempty" json:"nodeLabels,omitempty"`
 	// Manifests are Kubernetes objects that the cluster gets once it is well, as text; see Objects. They may hold secrets.
 	Manifests Secret `yaml:"manifests,omitempty" json:"manifests,omitempty"`
 	// Policy is what may happen without asking.
@@ -181,6 +183,7 @@ func (s Spec) clone() Spec {
 	}
 	s.RegistryCerts = slices.Clone(s.RegistryCerts)
 	s.Wiring = slices.Clone(s.Wiring)
+	s.NodeLabels = maps.Clone(s.NodeLabels)
 	return s
 }
 

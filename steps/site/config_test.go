@@ -78,6 +78,7 @@ func full(t testing.TB) *Config {
 		"spec.credentials.clusterSecret":        "true",
 		"spec.console.pin":                      string(plantedPIN()),
 		"spec.console.lockAfter":                "5m",
+		"spec.nodeLabels":                       "zone=berlin, example.com/rack=7\nempty=",
 		"spec.manifests":                        "apiVersion: v1\nkind: Secret\nmetadata: {name: a, namespace: b}\nstringData: {a: " + planted + "}\n",
 		"spec.monitor.url":                      "https://monitor.example.com",
 		"spec.monitor.token":                    planted,

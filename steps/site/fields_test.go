@@ -45,6 +45,13 @@ func TestFields(t *testing.T) {
 		{"spec.credentials.kubeadmin", []string{"", "replace", "keep", " keep ", "Keep", "remove"}},
 		{"spec.credentials.kubeconfigDays", []string{"", "1", "365", "3650", "0", "3651", "-1", "365d", "99999999999"}},
 		{"spec.credentials.clusterSecret", []string{"true", "yes"}},
+		{"spec.nodeLabels", []string{
+			"", "zone=berlin", "zone=berlin, example.com/rack=7\nempty=", "topology.kubernetes.io/zone=row-3", "node-role.kubernetes.io/infra=", "zone", "=berlin", "zone=a zone=b",
+			"Example.com/rack=7", "a/b/c=d", "-a=b", "a_=b", long(63) + "=" + long(63), long(64) + "=a", "a=" + long(64), "a=-", "a=b=c", "straße=a",
+			"kubernetes.io/hostname=a", "kubernetes.io/os=windows", "beta.kubernetes.io/arch=amd64", "failure-domain.beta.kubernetes.io/zone=a", "node.kubernetes.io/instance-type=a",
+			"node-role.kubernetes.io/master=", "node-role.kubernetes.io/worker=", "node.openshift.io/os_id=rhel", "network.operator.openshift.io/dpu=", strings.Repeat("a=b,", maxList/4+1),
+			"-----BEGIN PRIVATE KEY-----",
+		}},
 		{"spec.policy.allowReboot", []string{"", "true", "false", " true ", "yes", "True", "1"}},
 		{"spec.policy.stabilityWindow", []string{"", "2m", "90s", "1s", "30m", "0s", "30m1s", "-2m", "2", "two", "999999999999h"}},
 		{"spec.policy.answers.keep-network", []string{"", "keep", "two words", "a\nb", long(256), long(257)}},

@@ -1,11 +1,14 @@
 package site
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"touchdown/backend/message"
+
+	"gopkg.in/yaml.v3"
 )
 
 // fromZTPSiteConfig takes over one node of a SiteConfig of the ZTP generator (ran.openshift.io/v1).
@@ -52,6 +55,36 @@ func (im *importer) cluster(s spot) {
 func (im *importer) node(s spot) {
 	im.hostname(s.get("hostName"))
 	im.network(s.get("nodeNetwork.config"))
+	takeLabels(im, s.get("nodeLabels"))
+}
+
+// takeLabels takes the labels of a node, but for those that a site must not set. A label with nothing behind it has no value there.
+func takeLabels(im *importer, s spot) {
+	if s.blank() {
+		return
+	}
+	if f := plainNode(s.node, yaml.MappingNode); f != nil {
+		im.fail(s, f)
+		return
+	}
+	var lines []string
+	for i := 0; i+1 < len(s.node.Content); i += 2 {
+		name, value := s.node.Content[i], spot{s.node.Content[i+1], s.below(s.node.Content[i].Value)}
+		if why, owned := labelOwner(name.Value); owned {
+			im.leave(value, fmt.Sprintf("%s is not for a site to set: %s", shown(name.Value), why))
+			continue
+		}
+		f := cmp.Or(plainKey(name), plainNode(value.node, yaml.ScalarNode), label(name.Value, value.text()))
+		if f != nil {
+			im.fail(value, f)
+			return
+		}
+		im.use(value)
+		lines = append(lines, name.Value+"="+value.text())
+	}
+	if len(lines) > 0 {
+		im.put(s, nodeLabelsPath, strings.Join(lines, "\n"))
+	}
 }
 
 // nodeList is a list of nodes, with the name of their cluster where it has one.

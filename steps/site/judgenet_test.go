@@ -263,7 +263,7 @@ func TestCloneSharesNoList(t *testing.T) {
 		list[0] = "changed"
 	}
 	d.Spec.ImageDigestMirrors[0].Source, d.Spec.ImageTagMirrors[0].Source, d.Spec.RegistryCerts[0].RegistryHostname = "changed", "changed", "changed"
-	d.Spec.Wiring[0].Switch = "changed"
+	d.Spec.Wiring[0].Switch, d.Spec.NodeLabels["zone"] = "changed", "changed"
 	if !reflect.DeepEqual(c.Spec, want.Spec) {
 		t.Errorf("\n got %+v\nwant %+v", c.Spec, want.Spec)
 	}
@@ -278,6 +278,7 @@ func TestLists(t *testing.T) {
 		"spec.network.ipv4.prefixLength": {" /255.0.255.0", ""},
 		"spec.network.vlanID":            {"0", ""},
 		"spec.imageTagMirrors":           {`[{"source": "a.b", "mirrors": ["c.d", "e.f"]}]`, "- source: a.b\n  mirrors:\n    - c.d\n    - e.f\n"},
+		"spec.nodeLabels":                {"zone=berlin, rack=7\r\n zone-a= ", "rack=7\nzone-a=\nzone=berlin"},
 		"spec.registryCerts":             {"- registryHostname: a.b\n- registryPort: 5000", "- registryHostname: a.b\n- registryPort: 5000\n"},
 	} {
 		err := c.Set(path, pair[0])

@@ -41,6 +41,16 @@ func malformed() []struct{ name, doc string } {
 		{"pem instead of yaml", "-----BEGIN PRIVATE KEY-----\n" + planted + "\n-----END PRIVATE KEY-----\n"},
 		{"script instead of yaml", "#!/bin/sh\nset -e\n"},
 		{"html instead of yaml", "<html><body>404</body></html>\n"},
+		// labels
+		{"labels as a list", spec + "  nodeLabels: [zone=berlin]\n"},
+		{"labels as a text", spec + "  nodeLabels: zone=berlin\n"},
+		{"label with a number", spec + "  nodeLabels:\n    zone: berlin\n    example.com/rack: 7\n"},
+		{"label with nothing", spec + "  nodeLabels:\n    zone:\n"},
+		{"label with a list", spec + "  nodeLabels: {zone: [berlin]}\n"},
+		{"label with two words", spec + "  nodeLabels: {zone: \"berlin, mitte\"}\n"},
+		{"label twice", spec + "  nodeLabels: {zone: a, zone: b}\n"},
+		{"label that is a path", spec + "  nodeLabels: {\"a=b\": c}\n"},
+		{"label by an alias", spec + "  clusterName: &a a\n  nodeLabels: {zone: *a}\n"},
 		// YAML syntax
 		{"tab indentation", spec + "\tclusterName: a\n"},
 		{"tab after spaces", spec + "  policy:\n  \tallowReboot: true\n"},

@@ -43,6 +43,8 @@ func (e *entry) node(c *Config, path string) *yaml.Node {
 		return scalarNode(value, "!!bool")
 	case typeNumber:
 		return scalarNode(value, "!!int")
+	case typeLabels:
+		return labelsNode(value)
 	case typeList:
 		list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
 		for _, item := range e.split(value) {

@@ -113,6 +113,8 @@ func (r *reader) value(key, value *yaml.Node, prefix string) {
 		r.manifestFiles(key, value, e, path)
 	case e != nil && e.Type == typeList:
 		r.list(key, value, e, path)
+	case e != nil && e.Type == typeLabels:
+		r.labels(key, value, path)
 	case e != nil && e.Type == typeNMState && value.Kind != yaml.ScalarNode:
 		r.nmstate(key, value, path)
 	case e != nil:

@@ -86,6 +86,8 @@ func (e *entry) holds(value string) *Error {
 			return e.neitherLength()
 		}
 		return f
+	case typeLabels:
+		return holdsLabels(value)
 	case typePIN: // what is refused here is not kept: a hash of it would read like a good one
 		if wrong, fix := pin.Check(value); wrong != (message.Text{}) {
 			return fault(fix, wrong)

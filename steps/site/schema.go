@@ -36,6 +36,7 @@ const (
 	typeTime      = "RFC 3339 time"
 	typeList      = "list of texts"
 	typeGroups    = "list of groups"
+	typeLabels    = "names and values"
 	typePEM       = "PEM"
 	typeJSON      = "dockerconfigjson"
 	typeNMState   = "nmstate YAML"
@@ -90,6 +91,7 @@ var schema = slices.Concat(
 	credentialEntries,
 	consoleEntries,
 	monitorEntries,
+	labelEntries,
 	manifestEntries,
 	policyEntries,
 )

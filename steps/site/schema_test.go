@@ -45,7 +45,7 @@ func TestSchemaFitsStruct(t *testing.T) {
 			case f.Type.Kind() == reflect.Slice && f.Type.Elem().Kind() == reflect.Struct:
 				fields = append(fields, prefix+tag)
 				walk(f.Type.Elem(), prefix+tag+"[].")
-			case f.Type.Kind() == reflect.Map:
+			case f.Type.Kind() == reflect.Map && tag == "answers": // each is a path
 				fields = append(fields, prefix+tag+".<question>")
 			default:
 				fields = append(fields, prefix+tag)

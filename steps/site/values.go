@@ -25,6 +25,8 @@ func (e *entry) format(p any) string {
 		return strconv.Itoa(*p)
 	case *[]string:
 		return strings.Join(*p, e.separator())
+	case *map[string]string:
+		return formatLabels(*p)
 	}
 	return ""
 }
@@ -48,6 +50,8 @@ func (e *entry) assign(p any, value string) {
 		*p, _ = strconv.Atoi(value)
 	case *[]string:
 		*p = e.split(value)
+	case *map[string]string:
+		*p = parseLabels(value)
 	}
 }
 
@@ -89,7 +93,7 @@ func (e *entry) isYAML() bool { return e.Type == typeNMState || e.Type == typeMa
 
 // manyLines reports whether line ends belong to the value.
 func (e *entry) manyLines() bool {
-	return e.Type == typePEM || e.Type == typeJSON || e.isYAML() || e.lines
+	return e.Type == typePEM || e.Type == typeJSON || e.Type == typeLabels || e.isYAML() || e.lines
 }
 
 // canonical drops what an editor or a paste adds around a value, so that the same answer always reads the same. Files
@@ -110,6 +114,8 @@ func (e *entry) canonical(value string) string {
 		}
 	case typeList:
 		value = strings.Join(e.split(value), e.separator())
+	case typeLabels:
+		value = strings.Join(separate(value), "\n")
 	case typeNumber:
 		value = e.canonicalNumber(value)
 	}

@@ -240,7 +240,7 @@ func (r *ride) begin(ctx context.Context) {
 			if r.told.Load() {
 				return true
 			}
-			out, code, err := r.Apply(ctx, static(""))
+			out, code, err := r.Apply(ctx, static("  nodeLabels: {example.com/store: \"0051\"}\n"))
 			if err == nil && code == 0 {
 				return true
 			}

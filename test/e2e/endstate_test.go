@@ -44,7 +44,8 @@ var (
 		"/apis/operator.openshift.io/v1/namespaces/openshift-ingress-operator/ingresscontrollers/default",
 	}
 	lists = map[string]func(object) string{
-		"/apis/route.openshift.io/v1/routes":                                    func(o object) string { return text(o.at("spec", "host")) },
+		"/api/v1/nodes":                      labelsOnly,
+		"/apis/route.openshift.io/v1/routes": func(o object) string { return text(o.at("spec", "host")) },
 		"/apis/machineconfiguration.openshift.io/v1/machineconfigs":             digestOfSpec,
 		"/apis/machineconfiguration.openshift.io/v1/machineconfigpools":         func(o object) string { return "paused " + text(o.at("spec", "paused")) },
 		"/api/v1/namespaces/openshift-config/secrets":                           nameOnly,
@@ -74,6 +75,8 @@ func text(v any) string {
 }
 
 func nameOnly(object) string { return "" }
+
+func labelsOnly(o object) string { return text(o.at("metadata", "labels")) }
 
 func digestOfSpec(o object) string {
 	if strings.HasPrefix(fmt.Sprint(o.at("metadata", "name")), "rendered-") {

@@ -23,6 +23,7 @@ import (
 
 // calls is what the site of these tests brings: enough for every step to have something to do.
 const calls = `  sshKeys: [ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAgpdVji54vtwFvgW9svAJpsfg2PXjzzuo1e4AVQukoh admin@store.example]
+  nodeLabels: {example.com/store: "0051", node-role.kubernetes.io/edge: ""}
 `
 
 // trip is a node on its way, with what tests of faults ask of it.
@@ -160,6 +161,7 @@ func (f *trip) objects() map[string]string {
 		{Group: "operator.openshift.io", Version: "v1", Resource: "ingresscontrollers"},
 		{Group: "machineconfiguration.openshift.io", Version: "v1", Resource: "machineconfigpools"},
 		{Group: "machineconfiguration.openshift.io", Version: "v1", Resource: "machineconfigs"},
+		{Version: "v1", Resource: "nodes"},
 	} {
 		var list *unstructured.UnstructuredList
 		wait.Until(f.t, "a list of "+r.Resource, func(ctx context.Context) (err error) {
@@ -173,7 +175,7 @@ func (f *trip) objects() map[string]string {
 			}
 			spec, err := json.Marshal(o.Object["spec"])
 			f.must(err)
-			all[r.Resource+" "+o.GetName()] = string(spec)
+			all[r.Resource+" "+o.GetName()] = string(spec) + text(o.GetLabels())
 		}
 	}
 	f.shell("systemctl stop controlplane")

@@ -62,7 +62,7 @@ func TestLanding(t *testing.T) {
 		t.Fatalf("a node that left the factory: %+v, %v", s, err)
 	}
 	begin := time.Now()
-	out, code, err := l.Apply(ctx, static(""))
+	out, code, err := l.Apply(ctx, static("  nodeLabels: {zone: berlin}\n"))
 	t.Logf("apply took %.1f s", time.Since(begin).Seconds())
 	if err != nil || code != 0 {
 		t.Fatalf("apply: exit %d, %v\n%s", code, err, out)
@@ -75,6 +75,9 @@ func TestLanding(t *testing.T) {
 		t.Errorf("addresses: %v\n%s", err, out)
 	} else {
 		t.Log(out)
+	}
+	if out, err := l.Node.Shell(ctx, "grep 'Labels of the node' /var/lib/touchdown/report.txt"); err != nil || !strings.Contains(out, "zone=berlin") {
+		t.Errorf("the report about the label: %v\n%s", err, out)
 	}
 	t.Run("the Machine Config Operator's files are the operator's", func(t *testing.T) { operatorFilesAreTheOperators(t, l) })
 	if err := letIn(ctx, l); err != nil {
@@ -97,5 +100,8 @@ func TestLanding(t *testing.T) {
 	}
 	if err := l.Proof(ctx, domain); err != nil {
 		t.Errorf("from outside, after the boot: %v", err)
+	}
+	if out, err := inAPI(ctx, l); err != nil || !strings.Contains(out, `"zone":"berlin"`) {
+		t.Errorf("the node's label after the boot: %v\n%s", err, out)
 	}
 }

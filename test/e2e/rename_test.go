@@ -17,7 +17,7 @@ func TestRename(t *testing.T) {
 	const name = "sno-0051"
 	f := newTrip(t, 6*time.Minute, landing.Options{})
 	f.collecting()
-	f.must(f.Begin(f.ctx, strings.Replace(static("  hostname: "+name+"\n"), "  policy:\n", "  policy:\n    allowHostnameChange: true\n    allowReboot: true\n", 1)))
+	f.must(f.Begin(f.ctx, strings.Replace(static("  hostname: "+name+"\n  nodeLabels: {zone: berlin}\n"), "  policy:\n", "  policy:\n    allowHostnameChange: true\n    allowReboot: true\n", 1)))
 	f.lands()
 	if got := f.shell("hostname; openssl x509 -noout -subject -in /var/lib/kubelet/pki/kubelet-client-current.pem"); !strings.HasPrefix(got, name+"\n") || !strings.Contains(got, "system:node:"+name) {
 		t.Errorf("the machine: %s", got)
@@ -29,5 +29,8 @@ func TestRename(t *testing.T) {
 	}
 	if _, is := nodes.Items[0].GetLabels()["node-role.kubernetes.io/master"]; !is {
 		t.Errorf("the node lost its labels: %v", nodes.Items[0].GetLabels())
+	}
+	if got := nodes.Items[0].GetLabels()["zone"]; got != "berlin" {
+		t.Errorf("the site's label is %q", got)
 	}
 }
