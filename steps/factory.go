@@ -9,6 +9,7 @@ import (
 // reboots three times on the way; the engine goes on after each.
 func Factory(cfg *site.Config, w Wiring) []Stage {
 	cfg.Spec.Policy.SeedImages = true // no question on the bench line: a node without its images is not shipped
+	second := &secondPerson{Site: cfg, Dir: w.Dir, Host: w.Line}
 	return []Stage{
 		{ID: "hardware", Title: message.T("Hardware check"), Steps: []Step{
 			&Hardware{Factory: true}, // is the machine what OpenShift needs?
@@ -26,10 +27,10 @@ func Factory(cfg *site.Config, w Wiring) []Stage {
 			&byHand{}, // what only a person sees
 		}},
 		{ID: "seal", Title: message.T("Seal"), Steps: []Step{
-			&copyCheck{},                 // no other node has its keys
-			&bakeRecord{Tool: w.Version}, // what leaves the factory
-			&FactoryReport{Dir: w.Dir},   // the proof, on the node and for the factory's files
-			&seal{},                      // the next boot waits for the site
+			&copyCheck{},                               // no other node has its keys
+			&bakeRecord{Tool: w.Version},               // what leaves the factory
+			&FactoryReport{Dir: w.Dir, second: second}, // the proof, on the node and for the factory's files
+			&seal{second: second},                      // a second person signs where the factory demands it; the next boot waits for the site
 		}},
 	}
 }

@@ -33,7 +33,9 @@ type Field struct {
 	Visible  func() bool        // nil: always; computed again after every set
 	Act      *Act               // what the machine can do to help find the value; the step is an Actor then, unless Act has Fill
 	Long     bool               // too long to be typed, though it is one line: it can come from a file on a medium, as PEM and Lines can
-	Beside   bool               // the value is not part of the site config: the engine keeps it in memory, for Fill, and forgets it
+	Beside   bool               // the value is not part of the site config: the engine keeps it in memory, for Fill, and forgets it, unless it has Kept
+	Kept     func() string      // the value of a field with Beside that its step keeps; nil: it is kept nowhere but in the engine's memory
+	Keep     func(string) error // keeps it; has Kept
 	Repeats  string             // the path of a value that is typed again here: Check compares both, only the outcome is kept; has Visible
 }
 

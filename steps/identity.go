@@ -65,8 +65,8 @@ func entryOf(ctx context.Context, node *backend.Node, report Report) (ledger.Ent
 	return is, err
 }
 
-// enter adds the node to the ledger, where there is one.
-func enter(ctx context.Context, node *backend.Node, report Report) error {
+// enter adds the node to the ledger, where there is one, and who stands behind its seal.
+func enter(ctx context.Context, node *backend.Node, report Report, by ledger.Seal) error {
 	choice, err := ledger.Chosen(node.Host, factory.Stay(node.Host))
 	if err != nil || choice.File == "" {
 		return err
@@ -75,7 +75,7 @@ func enter(ctx context.Context, node *backend.Node, report Report) error {
 	if err != nil {
 		return err
 	}
-	is.Shared = choice.Shared
+	is.Shared, is.Seal = choice.Shared, by
 	if err := ledger.Enter(choice.File, is); err != nil {
 		return err
 	}

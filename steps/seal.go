@@ -17,6 +17,8 @@ import (
 type FactoryReport struct {
 	Dir string       // where the report lies: the state folder of the bench line
 	At  report.Where // where the servers are asked; zero: where people reach them
+
+	second *secondPerson // who has to sign it, too
 }
 
 // ID names the step in the journal.
@@ -40,11 +42,15 @@ func (s *FactoryReport) Run(ctx context.Context, node *backend.Node, rep Report)
 	job := rep.Job()
 	job.Kind = report.Factory
 	d := report.New(job, facts, node.Now())
+	if err := s.second.names(d); err != nil {
+		return err
+	}
 	unsigned, err := keepReport(node, s.Dir, d, key)
 	if err != nil {
 		return err
 	}
 	say(rep, unsigned)
+	s.second.found(key != nil && unsigned == (message.Text{}))
 	rep.Say(message.F("The factory report is written: %s, %s in %s.", d.Verdict, report.TextFile, s.Dir))
 	return nil
 }
@@ -71,11 +77,16 @@ func (s *FactoryReport) Pace() float64 {
 }
 
 // seal ends the work on the bench line: the next boot waits for the site, and its engine loads the site's list.
-type seal struct{ bakeArm }
+type seal struct {
+	bakeArm
+
+	second *secondPerson // who has to sign the report before
+}
 
 var (
 	_ Undoer  = (*seal)(nil)
 	_ Planner = (*seal)(nil)
+	_ asker   = (*seal)(nil)
 )
 
 // ID names the step in the journal.
@@ -84,20 +95,28 @@ func (*seal) ID() string { return "seal" }
 // Title says what the step does.
 func (*seal) Title() message.Text { return message.T("Seal the node") }
 
-// Plan names the site config that goes with the node. It refuses where that was lost before the work begins, not after three reboots.
-func (*seal) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+// Fields asks who stands behind the seal, where two people have to.
+func (s *seal) Fields() []Field { return s.second.fields() }
+
+// Plan names who stands behind the seal, and the site config that goes with the node. It refuses where that was lost, or nobody is named,
+// before the work begins, not after three reboots.
+func (s *seal) Plan(_ context.Context, node *backend.Node) (Plan, error) {
+	people, err := s.second.plan()
+	if err != nil {
+		return Plan{}, err
+	}
 	d, err := media.Of(node.Host).Baked()
 	if err != nil || d == nil {
-		return Plan{}, err
+		return Plan{Changes: people}, err
 	}
 	is := message.F("document %s; a person starts the landing", d.ID)
 	if d.Unattended {
 		is = message.F("document %s; THE LANDING STARTS WITHOUT A PERSON", d.ID)
 	}
-	return Plan{Changes: []Change{{What: message.T("Site config in the node"), New: is}}}, nil
+	return Plan{Changes: append(people, Change{What: message.T("Site config in the node"), New: is})}, nil
 }
 
-// Run enters the node into the ledger, arms it, and closes the bench line's list last: a power cut in between leaves a node that does the
+// Run has a second person sign, where one has to, enters the node into the ledger, arms it, and closes the bench line's list last: a power cut in between leaves a node that does the
 // rest again.
 func (s *seal) Run(ctx context.Context, node *backend.Node, report Report) error {
 	d, err := media.Of(node.Host).Baked() // an undo of the bake took it away
@@ -105,6 +124,10 @@ func (s *seal) Run(ctx context.Context, node *backend.Node, report Report) error
 		return err
 	}
 	noteDrives(ctx, node, report)
+	by, err := s.second.sign(ctx, report)
+	if err != nil {
+		return err
+	}
 	if d != nil {
 		report.Say(message.F("Document %s, the site config in the node, is there and can be used.", d.ID))
 	}
@@ -118,7 +141,7 @@ func (s *seal) Run(ctx context.Context, node *backend.Node, report Report) error
 		if err := starts(ctx, node, report); err != nil {
 			return err
 		}
-		if err := enter(ctx, node, report); err != nil {
+		if err := enter(ctx, node, report, by); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"touchdown/backend/delivery"
 	"touchdown/backend/domain"
+	"touchdown/backend/host"
 	"touchdown/backend/media"
 	"touchdown/backend/message"
 	"touchdown/steps/site"
@@ -23,6 +24,7 @@ type Wiring struct {
 	Timeouts domain.Timeouts // how long the cluster may take to serve its new names; zero: domain.Usual
 
 	Brought func(file string) bool // tells whether there is a file about what earlier landings brought into the cluster; nil: there is none
+	Line    *host.Machine          // the machine on the bench line, which keeps whether a second person has to sign its seal; nil: none has
 	BurnIn  func() time.Duration   // how long a burn-in takes that was asked for on the bench line; nil or 0: none was
 }
 

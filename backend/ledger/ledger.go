@@ -31,10 +31,18 @@ type Entry struct {
 	Keys      map[string]string `json:"keys"`                     // SHA-256 of the public keys, by what they are
 	ReportKey string            `json:"reportKey,omitempty"`      // public half of the key that signs its reports: the line of a PEM file
 	Shared    string            `json:"sharedIdentity,omitempty"` // why it may share them with another node
-	Returned  time.Time         `json:"returned,omitzero"`        // when it came back to the factory; zero: the line tells that it was sealed
-	Wiped     time.Time         `json:"wiped,omitzero"`           // when it was wiped, by its own signed statement; zero: it was not, since this line
-	MediaKey  string            `json:"mediaKey,omitempty"`       // public half of its own key, for which site media are sealed
-	Before    string            `json:"before,omitempty"`         // SHA-256 of all lines before it; lines of earlier releases have none
+	Seal
+	Returned time.Time `json:"returned,omitzero"`  // when it came back to the factory; zero: the line tells that it was sealed
+	Wiped    time.Time `json:"wiped,omitzero"`     // when it was wiped, by its own signed statement; zero: it was not, since this line
+	MediaKey string    `json:"mediaKey,omitempty"` // public half of its own key, for which site media are sealed
+	Before   string    `json:"before,omitempty"`   // SHA-256 of all lines before it; lines of earlier releases have none
+}
+
+// Seal is who stands behind a seal, where two people do; it is empty where one does.
+type Seal struct {
+	SealedBy     string `json:"sealedBy,omitempty"`
+	SecondPerson string `json:"secondPerson,omitempty"`
+	SecondKey    string `json:"secondKey,omitempty"` // public half of the key of the second person, in the form of ReportKey
 }
 
 // Clash is another node with the same identity.
@@ -147,7 +155,7 @@ func (is *found) compare(e Entry) visit {
 // same compares two lines of one machine but for their time.
 func same(a, b Entry) bool {
 	return a.Serial == b.Serial && slices.Equal(a.MACs, b.MACs) && a.ClusterID == b.ClusterID && maps.Equal(a.Keys, b.Keys) &&
-		a.ReportKey == b.ReportKey && a.MediaKey == b.MediaKey && a.Shared == b.Shared
+		a.ReportKey == b.ReportKey && a.MediaKey == b.MediaKey && a.Shared == b.Shared && a.Seal == b.Seal
 }
 
 // Enter adds the node to the ledger, unless another one has its identity: then it fails as Copy says, but for an entry that says why it

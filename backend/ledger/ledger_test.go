@@ -96,6 +96,18 @@ func TestCopiesAreFound(t *testing.T) {
 	if after, _ := os.ReadFile(file); !strings.Contains(string(after), `"mediaKey":"age1other"`) {
 		t.Error("the node's new key for media is not in it")
 	}
+	byTwo := sealedFor
+	byTwo.Seal = Seal{SealedBy: "Ben", SecondPerson: "Anna", SecondKey: "key of Anna"}
+	for _, e := range []Entry{byTwo, byTwo, sealedFor} { // sealed again, at last by one: the last line has to say so
+		if err := Enter(file, e); err != nil {
+			t.Error(err)
+		}
+	}
+	after, _ := os.ReadFile(file)
+	lines := strings.Split(strings.TrimSpace(string(after)), "\n")
+	if n := len(lines); n != 6 || !strings.Contains(lines[4], `"sealedBy":"Ben","secondPerson":"Anna","secondKey":"key of Anna"`) || strings.Contains(lines[5], "Anna") {
+		t.Errorf("who sealed it:\n%s", after)
+	}
 	shared := node(9)
 	shared.ClusterID, shared.Shared = "cluster-1", "a spare for node 1"
 	if err := Enter(file, shared); err != nil {

@@ -10,7 +10,7 @@ import (
 
 // CSV is a line for each check, with the machine in front of it, so that the files of many machines can be put together.
 func (d *Document) CSV() ([]byte, error) {
-	rows := [][]string{{"serial", "hostname", "report", "made", "step", "check", "title", "status", "observed", "expected", "source", "fix", "waived by", "reason"}}
+	rows := [][]string{{"serial", "hostname", "report", "made", "step", "check", "title", "status", "observed", "expected", "source", "fix", "waived by", "reason", "sealed by", "second person"}}
 	for _, c := range d.Checks {
 		by, reason := "", ""
 		if c.Waiver != nil {
@@ -18,7 +18,7 @@ func (d *Document) CSV() ([]byte, error) {
 		}
 		rows = append(rows, []string{
 			d.Node.Serial, d.Node.Hostname, d.Kind, d.Made.UTC().Format(time.RFC3339), c.Step, c.ID, c.Title.String(), string(c.Status),
-			c.Observed.String(), c.Expected.String(), c.Source.String(), c.Fix.String(), by, reason,
+			c.Observed.String(), c.Expected.String(), c.Source.String(), c.Fix.String(), by, reason, d.SealedBy, d.SecondPerson,
 		})
 	}
 	for _, row := range rows {

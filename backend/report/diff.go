@@ -147,6 +147,8 @@ func valueChanges(from, to *Document) (changes []Change) {
 		{"the web console", from.URLs.Console, to.URLs.Console},
 		{"the API", from.URLs.API, to.URLs.API},
 		{"the Touchdown release", from.Touchdown, to.Touchdown},
+		{"who sealed it", from.SealedBy, to.SealedBy},
+		{"the second person", from.SecondPerson, to.SecondPerson},
 		{"the key of the node", from.keyID(), to.keyID()},
 	} {
 		if v.from != v.to {

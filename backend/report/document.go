@@ -39,9 +39,11 @@ type Document struct {
 	APIWrites    int64         `json:"apiWrites"`
 	Warnings     []string      `json:"warnings"`
 	Problems     []string      `json:"problems"`
-	Medium       string        `json:"medium,omitempty"`   // what becomes of the medium that brought the site config; "" where none did
-	Signer       *Signer       `json:"signer,omitempty"`   // nil: the report is not signed
-	Previous     *Previous     `json:"previous,omitempty"` // nil: this is the first that the node knows of
+	SealedBy     string        `json:"sealedBy,omitempty"`     // who ran the list, where two people stand behind a seal; else ""
+	SecondPerson string        `json:"secondPerson,omitempty"` // who checks and countersigns it then
+	Medium       string        `json:"medium,omitempty"`       // what becomes of the medium that brought the site config; "" where none did
+	Signer       *Signer       `json:"signer,omitempty"`       // nil: the report is not signed
+	Previous     *Previous     `json:"previous,omitempty"`     // nil: this is the first that the node knows of
 }
 
 // Signer is the key that signs a report. It is in the report so that the signature can be checked; that it is the node's own, the

@@ -66,6 +66,18 @@ func (s Folder) Save(d *Document) error {
 	return s.retire()
 }
 
+// KeepSigned puts an envelope with one signature more in the place of the signed report.
+func (s Folder) KeepSigned(signed []byte) error {
+	write := s.Write
+	if write == nil {
+		write = host.WriteFilesAtomic
+	}
+	if err := write(host.File{Path: filepath.Join(s.Dir, SignedFile), Data: signed, Perm: 0o600}); err != nil {
+		return unwritten(err)
+	}
+	return nil
+}
+
 // retire moves the signed report of an earlier one out of the way of a report that is not signed: it would pass for that of this one.
 func (s Folder) retire() error {
 	if s.Sign != nil {

@@ -111,6 +111,9 @@ func (d *Document) cover(s *sheet, digest, label, unsigned string) error {
 	}
 	s.in("h1", "", title)
 	s.in("div", "verdict "+class(d.worst()), d.Verdict)
+	if d.SecondPerson != "" {
+		s.facts("Sealed by", d.SealedBy, "Second person", d.second())
+	}
 	s.facts("Serial number", d.Node.Serial, "Model", d.Node.Model, "Node", d.Node.Hostname, "Address", d.Node.Address, "Cluster ID", d.Cluster.ID,
 		"OpenShift", d.Cluster.Version, "Name before", d.Cluster.OldDomain, "Name now", d.Cluster.NewDomain,
 		"Made", d.Made.UTC().Format("2006-01-02 15:04 UTC"), "Touchdown", d.Touchdown, "Checks", tally(d.Checks),

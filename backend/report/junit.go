@@ -18,14 +18,23 @@ type (
 		Suites  []junitSuite `xml:"testsuite"`
 	}
 	junitSuite struct {
-		Name     string      `xml:"name,attr"`
-		Tests    int         `xml:"tests,attr"`
-		Failures int         `xml:"failures,attr"`
-		Skipped  int         `xml:"skipped,attr"`
-		Time     string      `xml:"time,attr"` // seconds
-		Host     string      `xml:"hostname,attr"`
-		At       string      `xml:"timestamp,attr"` // of the report, UTC
-		Cases    []junitCase `xml:"testcase"`
+		Name     string `xml:"name,attr"`
+		Tests    int    `xml:"tests,attr"`
+		Failures int    `xml:"failures,attr"`
+		Skipped  int    `xml:"skipped,attr"`
+		Time     string `xml:"time,attr"` // seconds
+		Host     string `xml:"hostname,attr"`
+		At       string `xml:"timestamp,attr"` // of the report, UTC
+
+		People *junitProperties `xml:"properties"`
+		Cases  []junitCase      `xml:"testcase"`
+	}
+	junitProperties struct {
+		All []junitProperty `xml:"property"`
+	}
+	junitProperty struct {
+		Name  string `xml:"name,attr"`
+		Value string `xml:"value,attr"`
 	}
 	junitCase struct {
 		ID      string        `xml:"classname,attr"`
@@ -43,10 +52,14 @@ type (
 // JUnit is the report's checks as JUnit XML, one suite for each step that has checks.
 func (d *Document) JUnit() ([]byte, error) {
 	all := junitSuites{Name: "touchdown " + d.Kind}
+	var people *junitProperties
+	if d.SecondPerson != "" {
+		people = &junitProperties{[]junitProperty{{"sealedBy", d.SealedBy}, {"secondPerson", d.SecondPerson}}}
+	}
 	for _, c := range d.Checks {
 		if n := len(all.Suites); n == 0 || all.Suites[n-1].Name != c.Step {
 			all.Suites = append(all.Suites, junitSuite{
-				Name: c.Step, Time: d.took(c.Step), Host: d.Node.Hostname, At: d.Made.UTC().Format("2006-01-02T15:04:05"),
+				Name: c.Step, Time: d.took(c.Step), Host: d.Node.Hostname, At: d.Made.UTC().Format("2006-01-02T15:04:05"), People: people,
 			})
 		}
 		all.Suites[len(all.Suites)-1].add(c.Check)

@@ -71,6 +71,9 @@ func (d *Document) head() []string {
 	if d.Node.Model != "" {
 		lines = append(lines, field("Model", d.Node.Model))
 	}
+	if d.SecondPerson != "" {
+		lines = append(lines, field("Sealed by", d.SealedBy), field("Second person", d.second()))
+	}
 	return append(lines,
 		field("Cluster ID", d.Cluster.ID),
 		field("OpenShift", d.Cluster.Version),

@@ -30,6 +30,11 @@ func (d *Document) signature() []string {
 	return lines
 }
 
+// second tells who the second person is, and where the signature of that person is: in what the node signed it cannot be yet.
+func (d *Document) second() string {
+	return d.SecondPerson + ", by the second signature in " + SignedFile + "; touchdown report verify --second-key checks it"
+}
+
 // unchecked is what html and text say of a signed report of which only the JSON is there.
 const unchecked = "This is the JSON of a report alone: its signature was not checked. What " + SignedFile + " holds can be checked."
 
@@ -64,7 +69,8 @@ func (d *Document) Commands() []string {
 		`printf -- '-----END PUBLIC KEY-----\n' >> node.pub`,
 		"E=" + SignedFile,
 		`sed 's/.*"payload":"\([^"]*\)".*/\1/' $E | openssl base64 -d -A > st.json`,
-		`sed 's/.*"sig":"\([^"]*\)".*/\1/' $E | openssl base64 -d -A > st.sig`,
+		`sed 's/.*\[{[^}]*"sig":"\([^"]*\).*/\1/' $E |`, // the first one, where a second person has signed, too
+		`  openssl base64 -d -A > st.sig`,
 		`S=$(wc -c < st.json | tr -d ' ')`,
 		`printf 'DSSEv1 28 application/vnd.in-toto+json %s ' $S > st.dsse`,
 		`cat st.json >> st.dsse`,

@@ -141,6 +141,7 @@ func (f *engineFlags) open(ctx context.Context, h hooks) (*engine.Engine, func()
 		Stages: func(cfg *site.Config) []steps.Stage {
 			return h.list(list, cfg, steps.Wiring{
 				Version: version, Program: program, Dir: dir, NodeNet: nodeNet, Media: watcher, Outbox: outbox,
+				Line:    node.Host,
 				Brought: node.Host.Exists,
 				BurnIn:  func() time.Duration { return burnin.Asked(node.Host, factory.Stay(node.Host)) },
 			})

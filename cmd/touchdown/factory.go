@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/factory"
+	"touchdown/backend/factory/second"
 	"touchdown/backend/host"
 	"touchdown/backend/kubelet"
 	"touchdown/backend/media"
@@ -105,6 +106,11 @@ func bake(t *target, cmd *cobra.Command, dry bool, o steps.BakeOptions) error {
 	program, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("finding this program: %w", err)
+	}
+	if o.Arm {
+		if err := second.AloneMay(line.node.Host); err != nil {
+			return err
+		}
 	}
 	o.Armed = o.Arm && kubelet.Gated(line.node.Host) && host.HasKubelet(line.node.Host)
 	list := steps.Bake(version, program, o)

@@ -13,8 +13,8 @@ import (
 	"touchdown/backend/host"
 )
 
-// prepareWishes reads what is wanted of the hardware before anything is changed, and returns what keeps it on the node.
-func (f *factoryFlags) prepareWishes() (func(*host.Machine) error, error) {
+// prepareWishes reads what is wanted of the hardware and of the seal before anything is changed, and returns what keeps it on the node.
+func (f *factoryFlags) prepareWishes(cmd *cobra.Command, m *host.Machine) (func(*host.Machine) error, error) {
 	keepOrder, err := f.prepareOrder()
 	if err != nil {
 		return nil, err
@@ -23,7 +23,11 @@ func (f *factoryFlags) prepareWishes() (func(*host.Machine) error, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(m *host.Machine) error { return errors.Join(keepOrder(m), askBurnIn(m)) }, nil
+	keepSecond, err := f.second.prepare(cmd, m, f.by, f.unattended && !f.dryRun)
+	if err != nil {
+		return nil, err
+	}
+	return func(m *host.Machine) error { return errors.Join(keepOrder(m), askBurnIn(m), keepSecond(m)) }, nil
 }
 
 // prepareBurnIn reads how long the burn-in takes before anything is changed, and returns what keeps the wish for it on the node.

@@ -22,6 +22,13 @@ memory is written and read back, and so is a file of 1 GiB on the disk; errors o
 throttling are counted. It has the lowest priority and can be stopped; one that was stopped or cut begins again. Its wish
 counts until the node is sealed; --burn-in none takes it back.
 
+With --second-key FILE.pub the seal needs two people: whoever runs the list, whose name --by gives, and a second person (--second), who has
+one of the keys in FILE and is someone else; --revoked LIST names keys that no longer count. At a console the page Seal asks for the names
+and for the file with the second person's private key, such as one on their stick. When the factory report is written, the second person
+reads it and signs. With --unattended the work ends there (FAC-2ND, exit code 1); the same command with --second-sign KEY signs and seals.
+The key is read then and not kept. Report and ledger name both. The node keeps the demand until --second-key none takes it back; names
+count for one stay.
+
 With --media-key FILE.pub the node trusts site media that the key signs, which touchdown media keygen made: at its site it then
 takes answers from sticks, and lands automatically from one that says so. The node makes a key of its own; its public half, for
 touchdown media write --recipient, is in the ledger.
@@ -48,6 +55,7 @@ const factoryExamples = `  touchdown factory
   touchdown factory --ledger /run/media/line/ledger.jsonl
   touchdown factory --ledger /run/media/line/ledger.jsonl --media-key factory.pub
   touchdown factory --media-key factory.pub --release-key release.pub
+  touchdown factory --second-key inspectors.pub --by "Ben Weber" --ledger /run/media/line/ledger.jsonl
   touchdown factory --burn-in 8h
   touchdown factory --site site.yaml
   touchdown factory --site site.yaml --site-unattended

@@ -30,6 +30,7 @@ type factoryFlags struct {
 	returned            string // the name of a node that came back, typed to confirm
 	ledger              ledger.Choice
 	trusted             trustedKeys
+	second              secondFlags
 	site, burnIn, order string
 	startsAlone         bool // with site
 }
@@ -64,7 +65,7 @@ func (f *factoryFlags) flags(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("returned", "dry-run")
 	cmd.Flags().BoolVar(&f.force, "force", false, "with --unattended or --returned: take control from another console")
 	cmd.Flags().StringArrayVar(&f.applyFlags.waive, "waive", nil, "with --unattended: CHECK=REASON, take responsibility for a check that does not pass; needs --by")
-	cmd.Flags().StringVar(&f.by, "by", "", "who waives")
+	cmd.Flags().StringVar(&f.by, "by", "", "who waives, and who runs the list, where its seal needs a second person")
 	f.withdrawFlag(cmd, "with --unattended: ")
 	cmd.Flags().StringVar(&f.burnIn, "burn-in", "", "load CPU, memory and disk for this time (1m to 24h, such as 30m) after the hardware check, and count the errors; none takes it back")
 	cmd.Flags().StringVar(&f.site, "site", "", "a site config that goes with this node")
@@ -72,6 +73,7 @@ func (f *factoryFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.ledger.File, "ledger", "", "refuse a copy of a node in this file, and add this node to it")
 	cmd.Flags().StringVar(&f.ledger.Shared, "shared-identity", "", "with --ledger: why this node may have the identity of another one")
 	f.trusted.add(cmd)
+	f.second.add(cmd)
 	orderFlag(cmd, &f.order, "what the machine has to be: a profile ("+strings.Join(order.Profiles(), ", ")+") or an order sheet; it stays on the node, and none takes it away")
 }
 
@@ -105,7 +107,8 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	keepWishes, err := f.prepareWishes()
+	machine := host.Open(host.Options{Root: f.hooks.root})
+	keepWishes, err := f.prepareWishes(cmd, machine)
 	if err != nil {
 		return usage(err)
 	}
@@ -116,7 +119,6 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	if err := f.prepareLedger(cmd); err != nil {
 		return err
 	}
-	machine := host.Open(host.Options{Root: f.hooks.root})
 	if err := f.comesBack(cmd, machine); err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 // givenFiles are all ways by which a person gives the program a file to read: FILE stands for it. GOOD is a site config, KEY a signing key, RELEASE one for releases.
 var givenFiles = []string{
 	"apply -f FILE", "check hardware -f FILE", "check hardware --order FILE", "factory --unattended -f FILE", "factory --order FILE",
-	"factory --site FILE", "factory --media-key FILE", "factory --release-key FILE", "factory --ledger FILE --unattended", "factory --console-pin-file FILE",
+	"factory --site FILE", "factory --media-key FILE", "factory --release-key FILE", "factory --ledger FILE --unattended", "factory --second-key FILE", "factory --second-key PUB --revoked FILE", "factory --console-pin-file FILE",
 	"factory bake --media-key FILE --out OUT", "factory bake --release-key FILE --out OUT", "factory bake --console-pin-file FILE --out OUT",
 	"certificates replace --api-cert FILE --api-key GOOD", "certificates replace --api-cert GOOD --api-key FILE", "certificates replace --ingress-ca FILE",
 	"certificates replace --ingress-cert FILE --ingress-key GOOD", "certificates replace --ingress-cert GOOD --ingress-key FILE",
@@ -35,9 +35,9 @@ var givenFiles = []string{
 	"report countersign FILE --key KEY --out OUT", "site validate FILE", "site import FILE",
 }
 
-// notRead are the flags with a text that names no file which is read.
+// notRead are the flags with a text that names no file which is read. That of second-sign is read at the seal, by envelope.ReadSecret.
 var notRead = strings.Fields("statement since output socket state out snapshot serial returned from node format recipient new-passphrase by waive withdraw reason address list-file stick from-stick sha256 serve " +
-	"shared-identity burn-in karg-append karg-delete karg-replace " +
+	"shared-identity burn-in second second-sign karg-append karg-delete karg-replace " +
 	"install-disk install-overwrite install-karg-append install-karg-delete install-program install-program-hash site-serial console color language template")
 
 // hostileFiles are what may lie under a name that a person gives.

@@ -6,7 +6,6 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"touchdown/backend/envelope"
 	"touchdown/backend/media"
@@ -69,11 +68,17 @@ func readTrust(cmd *cobra.Command, flag, file, list string) (*envelope.Trust, er
 
 // readSecret is readNamed for a file that nobody but its owner may read.
 func readSecret(cmd *cobra.Command, flag, file string) ([]byte, error) {
-	var st unix.Stat_t
-	if err := unix.Stat(file, &st); err == nil && st.Mode&0o077 != 0 {
-		return nil, usage(fmt.Errorf("--%s: others may read %s; run chmod 600 %s, and make a new secret if they did", flag, file, file))
+	if file == "-" {
+		return readNamed(cmd, flag, file, maxKeyFile)
 	}
-	return readNamed(cmd, flag, file, maxKeyFile)
+	text, err := envelope.ReadSecret(file, maxKeyFile)
+	if errors.Is(err, envelope.ErrOthersMayRead) {
+		err = fmt.Errorf("others may read %s; run chmod 600 %s, and make a new secret if they did", file, file)
+	}
+	if err != nil {
+		return nil, usage(fmt.Errorf("--%s: %w", flag, err))
+	}
+	return text, nil
 }
 
 // readSigningKey reads the key of --key.

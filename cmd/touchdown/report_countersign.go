@@ -15,8 +15,9 @@ func reportCountersign() *cobra.Command {
 signed what it found, and a person who read the report signs the same. KEY is that person's own (touchdown media keygen NAME); it stays
 with the person and never comes onto the node. First check with touchdown report verify whose report it is.
 
-The result goes into OUT, which must not exist; FILE stays as it was, for the page that checks reports in a browser and for earlier
-releases, which know one signature. touchdown report verify OUT --second-key NAME.pub demands both.`,
+The result goes into OUT, which must not exist; FILE stays as it was, for earlier releases, which know one signature. touchdown report
+verify OUT --second-key NAME.pub demands both. A factory that demands two people for each seal needs no such command:
+touchdown factory --second-key has the second person sign before the node is sealed.`,
 		Example: "  touchdown report countersign report.signed.json --key anna.key --out report.countersigned.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out == "" {

@@ -32,8 +32,8 @@ the report says, and fails, because anyone could have signed it. With --revoked 
 revoke) are not trusted, whatever --ledger or --key says of them. A key that the ledger has replaced since still counts, and the
 command says that it is an earlier one.
 
-With --second-key the report also has to have the signature of a second person (touchdown report countersign), of one of the keys in
-that file. Without it a second signature is named, but not checked.
+With --second-key the report also has to have the signature of a second person (touchdown factory --second-key, or touchdown report
+countersign), of one of the keys in that file. Without it a second signature is named, but not checked.
 
 With --previous it also tells whether the report follows that earlier one, so that none was left out between them.`,
 		Example: "  touchdown report verify report.signed.json --ledger ledger.jsonl\n  touchdown report verify landing.json --key node.pub --previous factory.json",
@@ -73,6 +73,8 @@ type verdictOf struct {
 	Vouched  string    `json:"vouchedBy,omitempty"`  // the file that says whose key it is
 	Earlier  bool      `json:"earlierKey,omitempty"` // the ledger has a newer key of this serial number
 	Second   string    `json:"secondKeyID,omitempty"`
+	SealedBy string    `json:"sealedBy,omitempty"`        // as the report names them, where two people stand behind a seal
+	Person   string    `json:"secondPerson,omitempty"`    // the second one
 	Proven   string    `json:"secondVouchedBy,omitempty"` // the file of --second-key; absent: the second signature was not checked
 	Previous string    `json:"previous,omitempty"`        // SHA-256 of the report before it
 	Follows  string    `json:"follows,omitempty"`         // the file of --previous
@@ -134,7 +136,7 @@ func signedIn(cmd *cobra.Command, file string) (*proof.Proof, *verdictOf, error)
 		return nil, nil, err
 	}
 	d := p.Report
-	is := &verdictOf{Serial: d.Node.Serial, Verdict: d.Verdict, Kind: d.Kind, Hostname: d.Node.Hostname, Made: d.Made, Digest: p.Digest, KeyID: p.Key.ID(), Second: p.Second}
+	is := &verdictOf{Serial: d.Node.Serial, Verdict: d.Verdict, Kind: d.Kind, Hostname: d.Node.Hostname, Made: d.Made, Digest: p.Digest, KeyID: p.Key.ID(), Second: p.Second, SealedBy: d.SealedBy, Person: d.SecondPerson}
 	if d.Previous != nil {
 		is.Previous = d.Previous.SHA256
 	}
@@ -219,6 +221,9 @@ func (v *verdictOf) print(out io.Writer) {
 		line("and by:", "key "+v.Second+"; the one that "+v.Proven+" has")
 	case v.Second != "":
 		line("and by:", "key "+v.Second+"; not checked; give --second-key")
+	}
+	if v.Person != "" {
+		line("sealed by:", v.SealedBy+", and "+v.Person+" as the second person")
 	}
 	line("follows:", v.Previous)
 	if v.Follows != "" {

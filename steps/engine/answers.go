@@ -106,7 +106,7 @@ func (d *draft) setFrom(path, value, source string) error {
 	if f, ok := d.outside(path); ok && f.Repeats != "" {
 		return d.repeat(f, value)
 	} else if ok {
-		return d.setBeside(path, value)
+		return d.setBeside(f, value)
 	}
 	if _, ok := d.site.Get(path); !ok && !strings.HasPrefix(path, "spec.policy.answers.") {
 		return fmt.Errorf("%w: there is no field %q", session.ErrNotFound, path)
@@ -158,8 +158,10 @@ func (d *draft) restore(path, step string) error {
 		return fmt.Errorf("%w: step %q asks nothing", session.ErrNotFound, step)
 	}
 	for _, path := range paths {
-		if _, ok := d.outside(path); ok {
+		if f, ok := d.outside(path); ok && f.Kept == nil { // what its step keeps was not found or loaded
 			delete(d.beside, path)
+			continue
+		} else if ok {
 			continue
 		}
 		was := d.found[path]

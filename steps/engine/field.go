@@ -36,12 +36,12 @@ func (d *draft) offer(path string, choices []steps.Choice) bool {
 func (d *draft) view(f steps.Field) view.Field {
 	value, _ := d.site.Get(f.Path)
 	if f.Beside {
-		value = d.beside[f.Path]
+		value = besideOf(d, f)
 	}
 	v := view.Field{
 		Path: f.Path, Kind: f.Kind, Label: f.Label, Help: f.Help, Example: f.Example, Optional: f.Optional,
 		Source: d.site.Sources[f.Path], Choices: f.Choices, Visible: f.Visible == nil || f.Visible(), Repeats: f.Repeats,
-		Changed: value != d.found[f.Path].value, Act: f.Act,
+		Changed: value != d.found[f.Path].value && f.Kept == nil, Act: f.Act,
 	}
 	if f.Dynamic {
 		choices, known := d.offers[f.Path]

@@ -40,15 +40,27 @@ func (d *draft) outside(path string) (steps.Field, bool) {
 	return f, ok && (f.Beside || f.Repeats != "")
 }
 
-// setBeside keeps such a value, in memory alone.
-func (d *draft) setBeside(path, text string) error {
+// besideOf is such a value.
+func besideOf(d *draft, f steps.Field) string {
+	if f.Kept != nil {
+		return f.Kept()
+	}
+	return d.beside[f.Path]
+}
+
+// setBeside keeps such a value, in memory alone where its step does not keep it. What was reviewed with another one has to be reviewed again.
+func (d *draft) setBeside(f steps.Field, text string) error {
 	if len(text) > longestBeside {
-		return fmt.Errorf("%w: %s has more than %d bytes", session.ErrInvalid, path, longestBeside)
+		return fmt.Errorf("%w: %s has more than %d bytes", session.ErrInvalid, f.Path, longestBeside)
 	}
 	if !value.Plain(text) {
-		return fmt.Errorf("%w: %s has a control character", session.ErrInvalid, path)
+		return fmt.Errorf("%w: %s has a control character", session.ErrInvalid, f.Path)
 	}
-	d.beside[path] = text
+	if f.Kept != nil {
+		d.review = nil
+		return f.Keep(text)
+	}
+	d.beside[f.Path] = text
 	return nil
 }
 

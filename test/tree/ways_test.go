@@ -15,6 +15,7 @@ import (
 // each gets its folder, file or device from whoever calls it.
 var writers = map[string]string{
 	"touchdown/backend/host":              "the node, below its root",
+	"touchdown/backend/envelope":          "opens a file that a person names",
 	"touchdown/backend/hardware":          "a folder for a snapshot that is played again",
 	"touchdown/backend/hardware/burnin":   "its own process",
 	"touchdown/backend/hardware/order":    "opens a file that a person names",

@@ -273,8 +273,14 @@ func TestOpenSSL(t *testing.T) {
 		checked, _ := os.ReadFile(filepath.Join(dir, "report.checked.json"))
 		return string(out), string(checked)
 	}
-	if out, checked := run(p.Signed); !strings.Contains(out, "Signature Verified Successfully") || checked != string(p.JSON) {
-		t.Errorf("%s\n%s", out, checked)
+	both, err := p.Countersign(key(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range [][]byte{p.Signed, both} {
+		if out, checked := run(text); !strings.Contains(out, "Signature Verified Successfully") || checked != string(p.JSON) {
+			t.Errorf("%s\n%s", out, checked)
+		}
 	}
 	other := signed(t, document(), key(t))
 	i := bytes.Index(p.Signed, []byte(`"payload":"`)) + 1000

@@ -11,7 +11,7 @@ func (p *Proof) Countersign(key envelope.SigningKey) ([]byte, error) {
 	if p.Second != "" {
 		return nil, &problem.Problem{
 			Code: "RPT-SCND", Summary: message.F("The report has a second signature already, of key %s.", p.Second),
-			Fix: message.T("Give the file report.signed.json of the node, which has only the signature of the node."),
+			Fix: message.T("A report has two signatures at most. To see whose the second one is, run touchdown report verify --second-key."),
 		}
 	}
 	signed, err := key.Countersign(payloadType, p.Signed)
@@ -29,7 +29,7 @@ func (p *Proof) Countersigned(trust *envelope.Trust) error {
 	if p.Second == "" {
 		return &problem.Problem{
 			Code: "RPT-SCND", Summary: message.T("The report has no second signature."),
-			Fix: message.T("Have the second person check the report and sign it with touchdown report countersign. Neither report.signed.json of the node nor a QR code has a second signature."),
+			Fix: message.T("Have the second person check the report and sign it with touchdown report countersign. A node's report.signed.json has a second signature only if two people sealed it, and a QR code never has one."),
 		}
 	}
 	key, known := trust.Key(p.Second)
