@@ -23,7 +23,7 @@ type secondPerson struct {
 	written bool // the report of this pass lies there, signed by the node
 }
 
-// demanded is what the factory demands; nil where that is no second person.
+// demanded is what the factory demands; nil where it demands none.
 func (s *secondPerson) demanded() (*second.Person, error) {
 	if s == nil || s.Host == nil {
 		return nil, nil

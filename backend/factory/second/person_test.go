@@ -46,7 +46,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestADemandIsKept: the keys outlive the stay on the bench line, who the people are does not; what cannot be read is no demand taken back.
+// TestADemandIsKept: the keys outlive the stay on the bench line, who the people are does not. A demand that cannot be read stands.
 func TestADemandIsKept(t *testing.T) {
 	m := host.Open(host.Options{Root: t.TempDir()})
 	open := func(day int) {

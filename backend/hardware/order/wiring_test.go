@@ -57,7 +57,7 @@ func TestSwappedCables(t *testing.T) {
 	}
 }
 
-// TestASwapIsNotToldByHalf: of two swapped cables, one is heard first. Its port cannot say which cable belongs there, and it is waited for.
+// TestASwapIsNotToldByHalf: of two swapped cables, one is heard first. Its port cannot say which cable belongs there before the other one is heard.
 func TestASwapIsNotToldByHalf(t *testing.T) {
 	s, seen := wired(rand.New(rand.NewPCG(1, 1)), 2)
 	swap(&seen[0], &seen[1])
