@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -33,9 +34,12 @@ func (d *Document) CSV() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// inCell is where a spreadsheet that separates by semicolons begins a formula, inside what is one cell here.
+var inCell = regexp.MustCompile(`([;\t][\s"']*)([=+\-@])`)
+
 // cell is a text on one line that no spreadsheet takes for a formula: these begin with one of four signs.
 func cell(text string) string {
-	text = printable(text)
+	text = inCell.ReplaceAllString(printable(text), "$1'$2")
 	if text != "" && strings.IndexByte("=+-@", text[0]) >= 0 {
 		return "'" + text
 	}
