@@ -117,6 +117,7 @@ type heap struct {
 
 // add gathers the objects of a text.
 func (h *heap) add(s string) *Error {
+	s = string(fromJSON([]byte(s)))
 	dec := yaml.NewDecoder(strings.NewReader(s))
 	for {
 		var doc yaml.Node
