@@ -36,7 +36,7 @@ func asRead(n *yaml.Node, tags ...string) {
 	}
 }
 
-// plainRead is what the node's library reads in a plain value: the tag of its type, and for what is no text how JSON writes it. The tag is ""
+// plainRead is what the node's library reads in a plain value: the tag of its type, and for what is not a text how JSON writes it. The tag is ""
 // for what can only be a text.
 func plainRead(s string) (tag, value string) {
 	if s == "" || !strings.ContainsRune("+-.0123456789~yYnNtTfFoO", rune(s[0])) { // that library's own hint (go.yaml.in/yaml/v2, resolve.go)
