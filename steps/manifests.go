@@ -72,10 +72,10 @@ func (s *manifestsTried) Run(ctx context.Context, node *backend.Node, report Rep
 		ID: "manifests", Title: message.T("The site's own objects"), Status: check.Pass, Observed: message.F("the cluster takes %d of %d", len(objects)-len(unjudged), len(objects)),
 		Expected: message.T("the cluster takes all of them"), Source: message.T("server-side dry run"),
 	}
-	if len(unjudged) > 0 {
-		k.Status = check.Warn
+	if len(unjudged) > 0 { // no warning: as good a landing as any ends with it, and the next step fails where the cluster does not take them
+		k.Status = check.Skip
 		k.Observed = message.F("the cluster takes %d of %d; it cannot judge yet: %s", len(objects)-len(unjudged), len(objects), listed(unjudged))
-		k.Fix = message.T("Nothing to do: they need a kind or a namespace of the objects before them, or a webhook that takes no trial.")
+		k.Fix = message.T("Nothing to do: they need a kind or a namespace of the objects before them, or a webhook that takes no trial, and are judged when they are applied.")
 	}
 	report.Check(k)
 	return nil

@@ -29,6 +29,7 @@ func (im *importer) network(s spot) {
 			continue
 		}
 		if group := (spot{value, s.below(key.Value)}); !group.blank() {
+			asRead(value, "!!bool") // written out, yes means the same to every reader
 			state.Content = append(state.Content, key, value)
 			im.use(group)
 		}

@@ -56,7 +56,7 @@ func (c *Config) nameless() bool {
 	if c.Spec.NetworkConfig == "" {
 		return n.IPv4.unasked() && n.IPv6.unasked() && len(n.DNSServers) == 0
 	}
-	tree := networkTree(string(c.Spec.NetworkConfig))
+	tree := stateTree(string(c.Spec.NetworkConfig))
 	ports := items(tree, "interfaces")
 	var bonded []string // they have no addresses
 	for _, port := range ports {

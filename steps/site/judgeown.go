@@ -53,7 +53,7 @@ func nobody(c *Config, server string) message.Text {
 		return message.Text{}
 	}
 	n := c.Spec.Network
-	for _, subnet := range append(ownOf(networkTree(string(c.Spec.NetworkConfig))).subnets, n.IPv4.subnet()) {
+	for _, subnet := range append(ownOf(stateTree(string(c.Spec.NetworkConfig))).subnets, n.IPv4.subnet()) {
 		if !subnet.Contains(addr) {
 			continue
 		}

@@ -48,7 +48,7 @@ func joinManifests(files []ManifestFile) (string, *Error) {
 		if f != nil {
 			return "", fault(f.Fix, message.F("the file %s %s, in its line %d", shown(file.Name), f.Msg, f.Line))
 		}
-		files[i].Text = string(text)
+		files[i].Text = string(fromJSON(text)) // what is joined is not JSON any more
 		if i > 0 {
 			joined.WriteString("---\n")
 		}

@@ -117,6 +117,7 @@ type heap struct {
 
 // add gathers the objects of a text.
 func (h *heap) add(s string) *Error {
+	s = string(fromJSON([]byte(s)))
 	dec := yaml.NewDecoder(strings.NewReader(s))
 	for {
 		var doc yaml.Node
@@ -179,12 +180,14 @@ func refusedManifest(m Manifest) *Error {
 		return missing("kind")
 	case m.APIVersion() == APIVersion: // with its secrets, by a folder that leads back to the site config's own
 		return fault(message.T("name the files with the objects alone"), message.F("has a site config (%s), which is not an object of the cluster", m.Kind()))
+	case kindForm.MatchString(m.Kind()) && (m.Kind() == "List" || m["items"] != nil && strings.HasSuffix(m.Kind(), "List")): // oc get -o yaml writes one, without a name
+		return fault(message.T("write its items as objects, with --- between them"), message.F("has a list of objects (%s)", m.Kind()))
+	case m.Name() == "" && m.meta("generateName") != "":
+		return fault(message.T("write metadata.name in its place: with each attempt there would be one more"), message.T("has an object with metadata.generateName, which gives it another name each time"))
 	case m.Name() == "":
 		return missing("metadata.name")
 	case !nameable(m):
 		return fault(message.T("write it as the API has it"), message.T("has an object whose apiVersion, kind, name or namespace no object can have"))
-	case m.Kind() == "List" || m["items"] != nil && strings.HasSuffix(m.Kind(), "List"):
-		return fault(message.T("write its items as objects, with --- between them"), message.F("has a list of objects (%s)", m.Kind()))
 	}
 	for _, key := range []string{"resourceVersion", "uid", "managedFields", "generateName", "ownerReferences", "deletionTimestamp", "deletionGracePeriodSeconds"} {
 		if meta, _ := m["metadata"].(map[string]any); meta[key] != nil {

@@ -28,6 +28,7 @@ func NetworkConfig(s string) error {
 		f.Msg = message.F("%s, in its line %s", f.Msg, lineNumber(where))
 		return f
 	}
+	asRead(root)
 	if f := desiredState(root); f != nil {
 		return f
 	}
@@ -94,7 +95,7 @@ func resolver(root *yaml.Node) *Error {
 
 // searchOf returns the search domains of a desired state.
 func searchOf(s string) (domains []string) {
-	for _, item := range items(child(child(networkTree(s), "dns-resolver"), "config"), "search") {
+	for _, item := range items(child(child(stateTree(s), "dns-resolver"), "config"), "search") {
 		domains = append(domains, item.Value)
 	}
 	return domains
@@ -102,7 +103,7 @@ func searchOf(s string) (domains []string) {
 
 // addressesOf returns the addresses that a desired state gives to interfaces. Those of an interface that is to be absent are not the node's.
 func addressesOf(s string) (addresses []string) {
-	for _, port := range items(networkTree(s), "interfaces") {
+	for _, port := range items(stateTree(s), "interfaces") {
 		for _, key := range []string{"ipv4", "ipv6"} {
 			family := child(port, key)
 			if unused(port, family) {

@@ -96,7 +96,8 @@ func holdsPassword(s string) bool {
 	return ok && port != "" && Port(port) != nil
 }
 
-// noProxy reports what is wrong with the list of what is reached without the proxy.
+// noProxy reports what is wrong with the list of what is reached without the proxy. Every address is fine there, one of the machine
+// itself too: OpenShift takes it, and the lists that it writes have 127.0.0.1 in them.
 func noProxy(s string) error {
 	for item := range strings.SplitSeq(s, ",") {
 		if f := noProxyItem(strings.TrimSpace(item)); f != nil {
@@ -130,6 +131,9 @@ func noProxyItem(s string) *Error {
 	if at := value.NotForScripts(s); at >= 0 && s[at] != ' ' {
 		r, _ := utf8.DecodeRuneInString(s[at:])
 		return fault(message.T("remove it"), message.F("has an entry with %s, which the node's scripts would not read as part of a name", called(r)))
+	}
+	if addr, err := netip.ParseAddr(s); err == nil && addr.Zone() == "" {
+		return nil
 	}
 	f := hostOrAddress(strings.TrimPrefix(s, "."))
 	if f != nil {

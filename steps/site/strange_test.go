@@ -32,6 +32,9 @@ func TestStrangeTexts(t *testing.T) {
 		{noProxy, "0.0.0.0/0", "has 0.0.0.0/0, every IPv4 address"},
 		{noProxy, "example.com,::/0", "has ::/0, every IPv6 address"},
 		{noProxy, "10.0.0.0/8,2001:db8::/32", ""},
+		{noProxy, ".cluster.local,.svc,10.128.0.0/14,127.0.0.1,169.254.169.254,api-int.c.example.com,localhost,::1,fe80::1", ""}, // as oc get proxy tells it
+		{noProxy, "127.0.0.1,010.0.0.1", "a number starts with 0"},
+		{noProxy, "fe80::1%eno1", "an address with a zone"},
 		{mirrorLocations, "r.example.com/" + strings.Repeat("a/", 120) + "b", ""},
 		{mirrorLocations, "r.example.com/" + strings.Repeat("a/", 120) + "bb", "has 256 characters"},
 		{MirrorSource, "r.example.com/" + strings.Repeat("a", 241), ""},

@@ -62,7 +62,7 @@ func badRune(r rune, size int, rest []byte) *Error {
 	return nil
 }
 
-// sized returns a text that is small enough and readable.
+// sized returns a text that is small enough and readable, as YAML.
 func sized(data []byte, name string) ([]byte, *Error) {
 	if len(data) > maxDocument {
 		return nil, &Error{File: name, Msg: message.T("is larger than 1 MiB, the limit of this document"), Fix: message.T("check that it is the right file")}
@@ -71,7 +71,7 @@ func sized(data []byte, name string) ([]byte, *Error) {
 	if bad != nil {
 		return nil, position{name, bad.Line, bad.Column}.at("", bad)
 	}
-	return data, nil
+	return fromJSON(data), nil
 }
 
 // document returns the one mapping that the text holds.
