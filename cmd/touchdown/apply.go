@@ -266,8 +266,29 @@ func (a *applying) end(ctx context.Context) error {
 		return exportFrom(ctx, a.cmd, a.session, session.ReportText)
 	case snapshot.State == view.IsDone:
 		return nil
-	case snapshot.Problem != nil && snapshot.Problem.Code == view.RebootRefused:
-		return &exitError{code: exitReboot, quiet: true, err: errors.New(snapshot.Problem.Summary.String())}
 	}
-	return &exitError{code: exitFailed, quiet: true, err: fmt.Errorf("ended as %s", snapshot.State)}
+	return a.failed(snapshot)
+}
+
+// failed is the error of work that has not come to its end. The events told it to people; in JSON it is the last line.
+func (a *applying) failed(snapshot *view.Snapshot) error {
+	e := &exitError{code: exitFailed, quiet: !a.json, err: fmt.Errorf("the work ended as %s", snapshot.State)}
+	p := snapshot.Problem
+	if p == nil {
+		return e
+	}
+	if p.Code == view.RebootRefused {
+		e.code = exitReboot
+	}
+	e.err = trouble(p)
+	return e
+}
+
+// trouble is an engine's problem as an error.
+func trouble(p *event.Trouble) error {
+	is := &problem.Problem{Code: p.Code, Summary: p.Summary, Fix: p.Fix}
+	if detail := p.Detail.String(); detail != "" {
+		is.Err = errors.New(detail)
+	}
+	return is
 }
