@@ -39,10 +39,7 @@ func (f *factoryFlags) check(cmd *cobra.Command, machine *host.Machine) error {
 			return err
 		}
 	}
-	if f.unattended {
-		return nil
-	}
-	return f.canShow()
+	return nil
 }
 
 // preview has an engine of its own review the list, with what the node keeps already: nothing of the command line is kept, and a node that

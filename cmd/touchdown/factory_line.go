@@ -112,6 +112,11 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if !f.unattended {
+		if err := f.canShow(); err != nil {
+			return err
+		}
+	}
 	if f.dryRun {
 		return f.preview(cmd, machine, cfg)
 	}

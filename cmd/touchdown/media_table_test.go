@@ -70,7 +70,7 @@ func TestATableIsWarnedOf(t *testing.T) {
 	}
 }
 
-// TestAFolderLeavesNothingOut: what may be a site config and is not taken is told, and nothing is made; the name of the folder is no pattern.
+// TestAFolderLeavesNothingOut: what may be a site config and is not taken is told, and nothing is made; the name of the folder is not a pattern.
 func TestAFolderLeavesNothingOut(t *testing.T) {
 	b := newTables(t)
 	good := siteOf("shop.example.com")
