@@ -83,10 +83,14 @@ func (d *Document) check() error {
 	return CheckSerial(d.Serial)
 }
 
-// CheckSerial judges a serial number to which a document is bound. It becomes a file's name, too.
+// CheckSerial judges a serial number to which a document is bound. It becomes a file's name, too. What boards without a serial number say
+// is refused: a machine that says it has none for a node (host.Machine.Serial), so that the document would be for nobody.
 func CheckSerial(serial string) error {
 	if err := host.FileName(serial); err != nil || len(serial) > maxSerial || strings.ContainsFunc(serial, func(r rune) bool { return r > unicode.MaxASCII }) {
 		return fmt.Errorf("a serial number has 1 to %d characters of ASCII, no slash, and no space at its ends", maxSerial)
+	}
+	if host.Placeholder(serial) {
+		return errors.New("boards that have no serial number say that, so no machine can be told by it")
 	}
 	return nil
 }

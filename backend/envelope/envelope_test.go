@@ -192,6 +192,7 @@ func TestDocumentsThatAreNotSigned(t *testing.T) {
 		"no serial":              func(d *Document) { d.Serial = "" },
 		"both":                   func(d *Document) { d.AnySerial = true },
 		"serial with a slash":    func(d *Document) { d.Serial = "a/b" },
+		"serial of no machine":   func(d *Document) { d.Serial = "To be filled by O.E.M." },
 		"unattended for any":     func(d *Document) { d.Serial, d.AnySerial, d.Unattended = "", true, true },
 		"unattended, passphrase": func(d *Document) { d.Unattended, d.Sealed = true, WithPassphrase },
 		"sealing":                func(d *Document) { d.Sealed = "rot13" },

@@ -25,18 +25,26 @@ func OpenLine(m *host.Machine, now time.Time) (bool, error) {
 	if OnLine(m) {
 		return false, nil
 	}
-	landed, err := Landed(m)
-	if err != nil {
+	if err := MayOpen(m); err != nil {
 		return false, err
-	}
-	if landed {
-		return false, &problem.Problem{
-			Code: "FAC-LAND", Summary: message.T("This node has been at a site: its journal tells of a landing."),
-			Fix: message.T("If it came back for repair, run `touchdown factory --returned NODE` with its name or serial number: it undoes the landing where that is possible, and keeps the records of the site."),
-		}
 	}
 	text := "the engine loads the factory's list while this file is there\nopened " + now.UTC().Format(time.RFC3339Nano) + "\n"
 	return true, m.WriteFile(lineOpen, []byte(text), 0o600)
+}
+
+// MayOpen refuses a node that has begun to land and is not on the bench line, with a Problem (FAC-LAND).
+func MayOpen(m *host.Machine) error {
+	if OnLine(m) {
+		return nil
+	}
+	landed, err := Landed(m)
+	if err != nil || !landed {
+		return err
+	}
+	return &problem.Problem{
+		Code: "FAC-LAND", Summary: message.T("This node has been at a site: its journal tells of a landing."),
+		Fix: message.T("If it came back for repair, run `touchdown factory --returned NODE` with its name or serial number: it undoes the landing where that is possible, and keeps the records of the site."),
+	}
 }
 
 // Landed tells whether the node has begun to land: whether its journal tells of anything.

@@ -119,10 +119,13 @@ func TestWhoOrders(t *testing.T) {
 	}
 	var most []string
 	for i := range 1000 {
-		most = append(most, fmt.Sprintf("%064d", i))
+		most = append(most, fmt.Sprintf("SN%062d", i))
 	}
 	if largest, _ := stick.Order(t, key, files, "v1.9.0", nil, most...); len(largest.Data) > update.MostOrder {
 		t.Errorf("the largest order has %d bytes", len(largest.Data))
+	}
+	if _, err := update.NewOrder(&update.Release{}, "v1.9.0", []string{"SN1", "To be filled by O.E.M."}).Sign(key); err == nil || !strings.Contains(err.Error(), "no serial number") {
+		t.Errorf("an order for machines that no serial number tells: %v", err)
 	}
 	if _, err := (&update.Order{Serials: most}).Sign(key); err == nil {
 		t.Error("an order without all its parts is signed")

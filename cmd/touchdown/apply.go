@@ -47,7 +47,7 @@ by their defaults. It can be interrupted: the engine goes on, and "touchdown eve
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	cmd.Flags().StringVarP(&f.file, "file", "f", "", "the site config (required); - reads standard input")
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "stop after the review; nothing is changed")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "stop after the review; nothing is changed but the answers that the engine has")
 	cmd.Flags().BoolVar(&f.force, "force", false, "take control from another console")
 	cmd.Flags().StringArrayVar(&f.waive, "waive", nil, "CHECK=REASON: take responsibility for a check that does not pass; needs --by")
 	cmd.Flags().StringVar(&f.by, "by", "", "who waives")
@@ -91,6 +91,9 @@ type answers struct {
 func (f *applyFlags) work(cmd *cobra.Command, given answers) error {
 	asJSON, err := f.json()
 	if err != nil {
+		return err
+	}
+	if err := f.checkWaivers(); err != nil {
 		return err
 	}
 	engine, closeSession, err := f.session(cmd.Context())
@@ -149,6 +152,9 @@ func (a *applying) review(ctx context.Context) (*view.Review, uint64, error) {
 			Code: p.Code, Summary: p.Summary, Err: errors.New(p.Detail.String()),
 			Fix: message.T("Look at the node (touchdown status). Continue at a console, start over with `touchdown apply --after-loss`, or put everything back with `touchdown undo`."),
 		}
+	}
+	if a.flags.dryRun && snapshot.State == view.HasFailed {
+		return nil, 0, errors.New("the job on this node has failed, and a dry run would replace the answers with which it goes on; touchdown status shows it; continue it at a console or without --dry-run")
 	}
 	if a.answers.may != nil {
 		if err := a.answers.may(snapshot); err != nil {
@@ -260,8 +266,29 @@ func (a *applying) end(ctx context.Context) error {
 		return exportFrom(ctx, a.cmd, a.session, session.ReportText)
 	case snapshot.State == view.IsDone:
 		return nil
-	case snapshot.Problem != nil && snapshot.Problem.Code == view.RebootRefused:
-		return &exitError{code: exitReboot, quiet: true, err: errors.New(snapshot.Problem.Summary.String())}
 	}
-	return &exitError{code: exitFailed, quiet: true, err: fmt.Errorf("ended as %s", snapshot.State)}
+	return a.failed(snapshot)
+}
+
+// failed is the error of work that has not come to its end. The events told it to people; in JSON it is the last line.
+func (a *applying) failed(snapshot *view.Snapshot) error {
+	e := &exitError{code: exitFailed, quiet: !a.json, err: fmt.Errorf("the work ended as %s", snapshot.State)}
+	p := snapshot.Problem
+	if p == nil {
+		return e
+	}
+	if p.Code == view.RebootRefused {
+		e.code = exitReboot
+	}
+	e.err = trouble(p)
+	return e
+}
+
+// trouble is an engine's problem as an error.
+func trouble(p *event.Trouble) error {
+	is := &problem.Problem{Code: p.Code, Summary: p.Summary, Fix: p.Fix}
+	if detail := p.Detail.String(); detail != "" {
+		is.Err = errors.New(detail)
+	}
+	return is
 }

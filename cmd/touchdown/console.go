@@ -42,12 +42,23 @@ func languageFlag(cmd *cobra.Command, language *string) {
 	_ = cmd.RegisterFlagCompletionFunc("language", cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp))
 }
 
-func (c *common) console(cmd *cobra.Command) error {
+// canShow refuses a language that is not there, and what is not a terminal, before anything is done.
+func (c *common) canShow() error {
 	if _, err := tui.Language(c.language); err != nil {
 		return usage(fmt.Errorf("--language: %w", err))
 	}
-	if !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stdout.Fd())) {
+	if c.hooks.console == nil && (!term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stdout.Fd()))) {
 		return usage(errors.New("the console needs a terminal; use `touchdown apply -f FILE` without one"))
+	}
+	return nil
+}
+
+func (c *common) console(cmd *cobra.Command) error {
+	if err := c.canShow(); err != nil {
+		return err
+	}
+	if c.hooks.console != nil {
+		return c.hooks.console()
 	}
 	engine, closeSession, err := c.session(cmd.Context())
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"touchdown/backend/host"
 	"touchdown/backend/message"
 	"touchdown/steps/event"
 	"touchdown/steps/handout"
@@ -48,6 +47,9 @@ those before them are no longer accepted. What the site config says (spec.creden
 			if of.out == "" && !toTerminal(cmd) {
 				return usage(errors.New("a login is printed to a terminal only; for a file use --out FILE"))
 			}
+			if err := of.to().mayWrite(); err != nil {
+				return err
+			}
 			got, err := of.ask(cmd.Context(), c.client(), handout.Ask{Password: of.out == "" || asJSON, Kubeconfig: of.out != "" || asJSON})
 			if err != nil {
 				return explainClient(err)
@@ -83,6 +85,11 @@ func (of credentials) ask(ctx context.Context, engine session.Session, ask hando
 	return got, err
 }
 
+// to is the file of --out.
+func (of credentials) to() named {
+	return named{"out", of.out, "leave --out away for this terminal"}
+}
+
 func (of credentials) deliver(cmd *cobra.Command, got *handout.LogIn, asJSON bool) error {
 	switch {
 	case of.out == "" && asJSON:
@@ -103,8 +110,8 @@ func (of credentials) deliver(cmd *cobra.Command, got *handout.LogIn, asJSON boo
 		}
 		content = text.Bytes()
 	}
-	if err := host.WriteFileAtomic(of.out, content, 0o600); err != nil {
-		return fmt.Errorf("writing the login: %w", err)
+	if err := of.to().write("the login", content, 0o600); err != nil {
+		return err
 	}
 	fmt.Fprint(complaints(cmd), lasting(of.out, got))
 	return nil

@@ -135,7 +135,7 @@ func TestALedgerIsUsableAtOnce(t *testing.T) {
 		root := newRoot(hooks{root: dir})
 		var said bytes.Buffer
 		root.SetErr(&said)
-		if code := execute(t.Context(), root, []string{"factory", "--ledger", file}); code == exitOK || !strings.Contains(said.String(), "FAC-LEDG") {
+		if code := execute(t.Context(), root, []string{"factory", "--unattended", "--ledger", file}); code == exitOK || !strings.Contains(said.String(), "FAC-LEDG") {
 			t.Errorf("%s: %d\n%s", file, code, said.String())
 		}
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

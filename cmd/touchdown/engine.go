@@ -50,6 +50,7 @@ type engineFlags struct {
 	kubeconfig string
 	noPower    bool
 	media      bool // site media are used: the engine is a node's own
+	factory    bool // it has the factory's list also where the node is not on the bench line, to review it
 }
 
 func (f *engineFlags) add(cmd *cobra.Command) {
@@ -123,7 +124,7 @@ func (f *engineFlags) open(ctx context.Context, h hooks) (*engine.Engine, func()
 		return nil, nil, errors.Join(fmt.Errorf("finding this program: %w", err), out.Close())
 	}
 	dir, name, list := f.state, view.ListSite, steps.Site
-	if factory.OnLine(node.Host) {
+	if f.factory || factory.OnLine(node.Host) {
 		dir, name, list = f.factoryState(), view.ListFactory, steps.Factory
 	}
 	nodeNet, pace := steps.NewNodeNetwork(node), 1.

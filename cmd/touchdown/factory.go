@@ -90,7 +90,7 @@ func writeManifests(w io.Writer, dir string, addresses []string) error {
 	}
 	for _, m := range all {
 		file := filepath.Join(dir, m.Name+".yaml")
-		if err := os.WriteFile(file, m.YAML, 0o644); err != nil {
+		if err := (named{flag: "out", file: file}).write(file, m.YAML, 0o644); err != nil {
 			return usage(err)
 		}
 		fmt.Fprintln(w, file)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -17,7 +16,6 @@ import (
 	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/ledger"
 	"touchdown/backend/media"
-	"touchdown/backend/value"
 	"touchdown/steps/session"
 	"touchdown/steps/site"
 	"touchdown/steps/view"
@@ -61,8 +59,9 @@ func (f *factoryFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.reopen, "reopen", false, "take a sealed node back to the bench line")
 	cmd.Flags().StringVar(&f.returned, "returned", "", "bring a node that was at a site back to the bench line: its name or serial number, to confirm")
 	cmd.MarkFlagsMutuallyExclusive("returned", "reopen")
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "with --unattended: stop after the review; nothing is changed")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "with --unattended: stop after the review, with what the node keeps already; nothing is changed")
 	cmd.MarkFlagsMutuallyExclusive("returned", "dry-run")
+	cmd.MarkFlagsMutuallyExclusive("reopen", "dry-run")
 	cmd.Flags().BoolVar(&f.force, "force", false, "with --unattended or --returned: take control from another console")
 	cmd.Flags().StringArrayVar(&f.applyFlags.waive, "waive", nil, "with --unattended: CHECK=REASON, take responsibility for a check that does not pass; needs --by")
 	cmd.Flags().StringVar(&f.by, "by", "", "who waives, and who runs the list, where its seal needs a second person")
@@ -93,21 +92,18 @@ func (f *factoryFlags) prepareOrder() (func(*host.Machine) error, error) {
 }
 
 func (f *factoryFlags) run(cmd *cobra.Command) error {
-	if f.startsAlone && f.site == "" {
-		return usage(errors.New("--site-unattended goes with --site: the site config that the node starts with"))
+	machine := host.Open(host.Options{Root: f.hooks.root})
+	if err := f.check(cmd, machine); err != nil {
+		return err
 	}
 	cfg, err := f.policy(cmd)
 	if err != nil {
 		return err
 	}
-	if err := f.checkLedger(); err != nil {
-		return usage(err)
-	}
 	mediaKeys, releaseKeys, err := f.trusted.read(cmd)
 	if err != nil {
 		return err
 	}
-	machine := host.Open(host.Options{Root: f.hooks.root})
 	keepWishes, err := f.prepareWishes(cmd, machine)
 	if err != nil {
 		return usage(err)
@@ -115,6 +111,14 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	answers, err := f.siteAnswers(cmd)
 	if err != nil {
 		return err
+	}
+	if !f.unattended {
+		if err := f.canShow(); err != nil {
+			return err
+		}
+	}
+	if f.dryRun {
+		return f.preview(cmd, machine, cfg)
 	}
 	if err := f.prepareLedger(cmd); err != nil {
 		return err
@@ -135,9 +139,6 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 	f.local = f.local || !machine.Exists(rhcos.Units+"/"+engineUnit)
 	if f.unattended {
 		return f.apply(cmd, cfg, "the bench line")
-	}
-	if f.file != "" {
-		return usage(errors.New("-f goes with --unattended: the wizard asks"))
 	}
 	if f.reopen {
 		if err := f.again(cmd.Context()); err != nil {
@@ -164,9 +165,6 @@ func (f *factoryFlags) keep(cmd *cobra.Command, machine *host.Machine, mediaKeys
 		if err := media.ReleasesOf(machine).Choose(releaseKeys); err != nil {
 			return err
 		}
-	}
-	if f.dryRun {
-		return nil
 	}
 	return f.keepSite(cmd, machine, answers)
 }
@@ -195,19 +193,6 @@ func (f *factoryFlags) takeBack(cmd *cobra.Command, machine *host.Machine) error
 	return err
 }
 
-// checkLedger judges what is said of a ledger.
-func (f *factoryFlags) checkLedger() error {
-	switch l := f.ledger; {
-	case l.File == "" && l.Shared != "":
-		return errors.New("--shared-identity goes with --ledger")
-	case l.File != "" && !filepath.IsAbs(l.File):
-		return fmt.Errorf("--ledger %s: give the whole path; the engine reads it later, from another folder", l.File)
-	case l.Shared != strings.TrimSpace(l.Shared), len(l.Shared) > maxReason, !value.OneLine(l.Shared):
-		return fmt.Errorf("--shared-identity: a reason is one line of at most %d bytes", maxReason)
-	}
-	return nil
-}
-
 // prepareLedger looks at the ledger while the person is there who can mount its volume.
 func (f *factoryFlags) prepareLedger(cmd *cobra.Command) error {
 	if f.ledger.File == "" {
@@ -219,9 +204,6 @@ func (f *factoryFlags) prepareLedger(cmd *cobra.Command) error {
 	}
 	return err
 }
-
-// maxReason bounds the reason for a shared identity: it is printed in the report, as that of a waiver.
-const maxReason = 400
 
 // policy is a config that says how the work goes and nothing of a site. A list that fails stays where it is, whatever the file says: the
 // next run goes on from there, and what an earlier list has done to a node, which may have been at a site since, is not for this one to undo.

@@ -26,9 +26,6 @@ import (
 // bringBack takes a node that was at a site back to the bench line: it undoes what can be undone, sets the records of that job aside and
 // opens the line. Each part looks what is done already, so that the command can be repeated after a power cut.
 func (f *factoryFlags) bringBack(cmd *cobra.Command, machine *host.Machine) error {
-	if err := f.isThisNode(machine); err != nil {
-		return err
-	}
 	var folder string
 	var err error
 	switch all := layout.Returns(f.engine.state); {
@@ -129,10 +126,10 @@ func (f *factoryFlags) undoWhatCanBe(a *applying) error {
 	}
 	fmt.Fprintln(complaints(a.cmd), "undoing the landing")
 	err = a.undo(ctx)
-	if code := new(exitError); errors.As(err, &code) && code.quiet {
+	if code := new(exitError); errors.As(err, &code) {
 		return &problem.Problem{
 			Code: "FAC-UNDN", Summary: message.T("The landing could not be undone, so the node has not come back: its job and its records stay."),
-			Fix: message.T("Remove the cause and run the same command again. Where the cluster cannot be repaired, install the node again."), Err: code.err, // not the quiet one
+			Fix: message.T("Remove the cause and run the same command again. Where the cluster cannot be repaired, install the node again."), Err: code.err, // without its exit code
 		}
 	}
 	return err

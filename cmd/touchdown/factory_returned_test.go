@@ -25,7 +25,6 @@ type cameFrom struct {
 	root    string
 	machine *host.Machine
 	stages  func([]steps.Stage)
-	site    string // a file that ends the command behind the return, without a wizard
 }
 
 // The journals of landings that ended in different ways.
@@ -49,12 +48,10 @@ func newReturn(t *testing.T, journal string) *cameFrom {
 	t.Helper()
 	r := &cameFrom{t: t, root: t.TempDir()}
 	r.machine = host.Open(host.Options{Root: r.root})
-	r.site = filepath.Join(r.root, "site.yaml")
 	r.write(layout.Journal, journal)
 	r.write(layout.Outbox+"/target.json", `{"url":"https://monitor.example","token":"pl4nted"}`)
 	r.write("/proc/sys/kernel/hostname", "sno-1\n")
 	r.write("/sys/class/dmi/id/product_serial", "SN1\n")
-	r.write("/site.yaml", stickConfig)
 	r.write("/kubeconfig", noCluster)
 	return r
 }
@@ -66,14 +63,14 @@ func (r *cameFrom) write(path, text string) {
 	}
 }
 
-// factory runs the command and returns its exit code and what it said. It ends where the wizard would open: -f is for --unattended.
+// factory runs the command and returns its exit code and what it said. It ends where the wizard would open.
 func (r *cameFrom) factory(line ...string) (int, string) {
 	r.t.Helper()
-	root := newRoot(hooks{root: r.root, stages: r.stages})
+	root := newRoot(hooks{root: r.root, stages: r.stages, console: func() error { return errors.New("here is the wizard") }})
 	var said strings.Builder
 	root.SetOut(&said)
 	root.SetErr(&said)
-	code := execute(r.t.Context(), root, append([]string{"factory", "--local", "-f", r.site, "--kubeconfig", filepath.Join(r.root, "kubeconfig"), "--state", r.state()}, line...))
+	code := execute(r.t.Context(), root, append([]string{"factory", "--local", "--kubeconfig", filepath.Join(r.root, "kubeconfig"), "--state", r.state()}, line...))
 	return code, said.String()
 }
 
@@ -108,11 +105,11 @@ func TestReturnedAfterTheHandOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	code, said := r.factory("--returned", "SNO-1", "--ledger", file)
-	if code != exitUsage || !strings.Contains(said, "-f goes with --unattended") || !strings.Contains(said, "nothing can be undone") || !strings.Contains(said, "/returned/"+today) {
+	if code != exitFailed || !strings.Contains(said, "here is the wizard") || !strings.Contains(said, "nothing can be undone") || !strings.Contains(said, "/returned/"+today) {
 		t.Fatalf("%d: %s", code, said)
 	}
 	r.cameBack(said, today)
-	if code, said = r.factory("--returned", "SN1", "--ledger", file); code != exitUsage || !strings.Contains(said, "/returned/"+today) {
+	if code, said = r.factory("--returned", "SN1", "--ledger", file); code != exitFailed || !strings.Contains(said, "/returned/"+today) {
 		t.Errorf("again: %d: %s", code, said)
 	}
 	text, err := os.ReadFile(file)
@@ -125,7 +122,7 @@ func TestReturnedAfterTheHandOver(t *testing.T) {
 	}
 	r.write(layout.Journal, strings.ReplaceAll(handedOver, "tty1", "ttyS0"))
 	code, said = r.factory("--returned", "sno-1")
-	if code != exitUsage || len(layout.Returns(r.state())) != 2 {
+	if code != exitFailed || len(layout.Returns(r.state())) != 2 {
 		t.Errorf("%d: %s", code, said)
 	}
 	r.cameBack(said, today+"-2")
@@ -139,7 +136,7 @@ func TestReturnedIsUndoneFirst(t *testing.T) {
 	for name, journal := range map[string]string{"landed": landedThere, "failed": atWork + `{"seq":3,"time":"2026-01-01T00:00:00Z","kind":"done","step":"domain"}` + "\n"} {
 		r := newReturn(t, journal)
 		code, said := r.factory("--returned", "SN1")
-		if code != exitUsage || !strings.Contains(said, "-f goes with --unattended") || strings.Contains(said, "nothing can be undone") {
+		if code != exitFailed || !strings.Contains(said, "here is the wizard") || strings.Contains(said, "nothing can be undone") {
 			t.Fatalf("%s: %d: %s", name, code, said)
 		}
 		r.cameBack(said, today)
@@ -172,7 +169,7 @@ func TestReturnedThatCannotBeUndone(t *testing.T) {
 	if code != exitFailed || !strings.Contains(said, "FAC-UNDN") || !strings.Contains(said, "install the node again") || factory.OnLine(r.machine) || len(layout.Returns(r.state())) > 0 {
 		t.Errorf("%d: %s", code, said)
 	}
-	if code, said = r.factory("--returned", "sno-1"); code != exitUsage || fails != 0 {
+	if code, said = r.factory("--returned", "sno-1"); code != exitFailed || fails != 0 {
 		t.Errorf("again: %d: %s", code, said)
 	}
 	r.cameBack(said, today)
@@ -229,7 +226,7 @@ func TestReturnedAfterAPowerCut(t *testing.T) {
 			}
 		}
 		code, said := r.factory(line...)
-		if code != exitUsage || !strings.Contains(said, "-f goes with --unattended") {
+		if code != exitFailed || !strings.Contains(said, "here is the wizard") {
 			t.Errorf("%s: %d: %s", name, code, said)
 		}
 		r.cameBack(said, "2026-11-26")

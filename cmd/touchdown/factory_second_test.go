@@ -191,18 +191,23 @@ func (p *twoPeople) nodeKey(text string) {
 	}
 }
 
-// takenBack has the demand taken back, and made again.
+// takenBack has the demand taken back, and made again. A dry run does neither.
 func (p *twoPeople) takenBack(demand []string) {
 	p.t.Helper()
-	if code, said := p.factory("--second-key", "none", "--dry-run"); code != exitOK {
+	if code, said := p.factory("--second-key", "none", "--dry-run"); code != exitFailed || !strings.Contains(said, "has failed") {
+		p.t.Errorf("%d %s", code, said)
+	}
+	if d, err := second.Of(p.machine); d == nil || err != nil {
+		p.t.Errorf("a dry run takes the demand back: %v", err)
+	}
+	p.hooks.console = func() error { return nil }
+	if code, said := p.run("factory", "--second-key", "none", "--local", "--state", p.machine.Path(layout.State), "--kubeconfig", p.machine.Path("/kubeconfig")); code != exitOK {
 		p.t.Errorf("%d %s", code, said)
 	}
 	if d, err := second.Of(p.machine); d != nil || err != nil {
 		p.t.Errorf("%+v, %v", d, err)
 	}
-	if code, said := p.factory(append(demand, "--by", "Ben Weber", "--second", "Anna Huber", "--dry-run")...); code != exitOK || !strings.Contains(said, "Ben Weber, and Anna Huber, who signs the report at the end") {
-		p.t.Errorf("%d %s", code, said)
-	}
+	p.refused(exitFailed, []string{"FAC-2ND", "Ben Weber, and Anna Huber, who signs the report at the end"}, append(demand, "--by", "Ben Weber", "--second", "Anna Huber")...)
 }
 
 // sealedByBoth holds a sealed node, its report and its line of the ledger to what two people stand behind.

@@ -16,8 +16,8 @@ import (
 
 // givenFiles are all ways by which a person gives the program a file to read: FILE stands for it. GOOD is a site config, KEY a signing key, RELEASE one for releases.
 var givenFiles = []string{
-	"apply -f FILE", "check hardware -f FILE", "check hardware --order FILE", "factory --unattended -f FILE", "factory --order FILE",
-	"factory --site FILE", "factory --media-key FILE", "factory --release-key FILE", "factory --ledger FILE --unattended", "factory --second-key FILE", "factory --second-key PUB --revoked FILE", "factory --console-pin-file FILE",
+	"apply -f FILE", "check hardware -f FILE", "check hardware --order FILE", "factory --unattended -f FILE", "factory --unattended --order FILE",
+	"factory --unattended --site FILE", "factory --unattended --media-key FILE", "factory --unattended --release-key FILE", "factory --ledger FILE --unattended", "factory --unattended --second-key FILE", "factory --unattended --second-key PUB --revoked FILE", "factory --console-pin-file FILE",
 	"factory bake --media-key FILE --out OUT", "factory bake --release-key FILE --out OUT", "factory bake --console-pin-file FILE --out OUT",
 	"certificates replace --api-cert FILE --api-key GOOD", "certificates replace --api-cert GOOD --api-key FILE", "certificates replace --ingress-ca FILE",
 	"certificates replace --ingress-cert FILE --ingress-key GOOD", "certificates replace --ingress-cert GOOD --ingress-key FILE",

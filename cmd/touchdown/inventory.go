@@ -70,13 +70,17 @@ func (of inventory) look(cmd *cobra.Command, root string) (*hardware.Inventory, 
 		}
 		return hardware.Replay(cmd.Context(), bytes.NewReader(packed))
 	case of.snapshot != "":
+		to := named{flag: "snapshot", file: of.snapshot}
+		if err := to.mayWrite(); err != nil {
+			return nil, err
+		}
 		var packed bytes.Buffer
 		found, err := hardware.Snapshot(cmd.Context(), m, hardware.Options{}, &packed)
 		if err != nil {
 			return nil, err
 		}
-		if err := host.WriteFileAtomic(of.snapshot, packed.Bytes(), 0o600); err != nil {
-			return nil, fmt.Errorf("writing the snapshot: %w", err)
+		if err := to.write("the snapshot", packed.Bytes(), 0o600); err != nil {
+			return nil, err
 		}
 		fmt.Fprintf(complaints(cmd), "The snapshot is in %s (%s).\n", of.snapshot, amount(int64(packed.Len())))
 		return found, nil

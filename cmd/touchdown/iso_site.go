@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/envelope"
-	"touchdown/backend/host"
 	"touchdown/backend/media"
 	"touchdown/backend/media/iso"
 	"touchdown/steps/site"
@@ -45,8 +44,6 @@ func (f *isoSiteFlags) check(cmd *cobra.Command, installs bool) error {
 		return usage(errors.New("--site goes with --install-ignition and --install-disk: a live system that installs nothing has forgotten the site config after its reboot"))
 	case f.serial == "":
 		return usage(errors.New("--site needs --site-serial: no other machine may use that site config"))
-	case host.Placeholder(f.serial):
-		return usage(fmt.Errorf("--site-serial %q: boards that have no serial number say that, so more than one machine would be taken for this one", f.serial))
 	case f.unattended && f.passphraseFile != "":
 		return usage(errors.New("--site-unattended and --site-passphrase-file exclude each other: nobody is there to type a passphrase"))
 	}

@@ -170,6 +170,7 @@ func TestASiteConfigIsRefused(t *testing.T) {
 	m.ends(exitUsage, "--site needs --site-serial", m.line("--site", m.in("site.yaml"))...)
 	m.ends(exitUsage, "exclude each other", m.line(append(with, "--site-unattended", "--site-passphrase-file", m.in("passphrase"))...)...)
 	m.ends(exitUsage, "--site-serial", m.line("--site", m.in("site.yaml"), "--site-serial", "a/b")...)
+	m.ends(exitUsage, "boards that have no serial number", m.line("--site", m.in("site.yaml"), "--site-serial", "Default string")...)
 	m.untouched(image)
 
 	m.put("passphrase", "short\n")

@@ -46,6 +46,7 @@ type hooks struct {
 	cluster    func(*kube.Cluster) // sets its pace
 	wiring     func(*steps.Wiring) // sets timeouts
 	stages     func([]steps.Stage) // changes the list
+	console    func() error        // opens in place of the wizard
 }
 
 // list is a list of the product, as the hooks want it.

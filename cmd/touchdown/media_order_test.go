@@ -102,6 +102,7 @@ func TestOrdersThatAreNotMade(t *testing.T) {
 		"it is not a key for releases":  "--release " + folder + " --unattended --serial SN1 --key " + in("site.key"),
 		"UPD-SGN":                       "--release " + foreign + " --unattended --serial SN1 --key " + in("release.key"),
 		"is not that of a release":      "--release " + bare + " --unattended --serial SN1 --key " + in("release.key"),
+		"boards that have no":           "--release " + folder + " --unattended --serial 0123456789 --key " + in("release.key"),
 		"../SN2":                        "--release " + folder + " --unattended --serials " + in("bad.txt") + " --key " + in("release.key"),
 		"--serials goes with --release": "-f site.yaml --serials " + in("bad.txt") + " --key " + in("site.key"),
 	} {

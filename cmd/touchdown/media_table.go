@@ -38,22 +38,39 @@ type row struct {
 	config    *site.Config
 }
 
-// mistakes gathers what is wrong with a table, up to maxTold.
-type mistakes []error
-
-func (m *mistakes) add(format string, args ...any) {
-	if len(*m) < maxTold {
-		*m = append(*m, fmt.Errorf(format, args...))
-	}
+// mistakes gathers what is wrong with a table, up to maxTold, and counts the rest.
+type mistakes struct {
+	told []error
+	more int
 }
 
-// readRows reads the table or folder of --table, and finds every site config in it valid.
+func (m *mistakes) add(format string, args ...any) {
+	if len(m.told) == maxTold {
+		m.more++
+		return
+	}
+	m.told = append(m.told, fmt.Errorf(format, args...))
+}
+
+// err is all of it as a mistake of the person; nil where there is none.
+func (m *mistakes) err() error {
+	switch {
+	case len(m.told) == 0:
+		return nil
+	case m.more > 0:
+		return usage(errors.Join(append(slices.Clone(m.told), fmt.Errorf("and %d more", m.more))...))
+	}
+	return usage(errors.Join(m.told...))
+}
+
+// readRows reads the table or folder of --table, finds every site config in it valid, and prints the warnings about them.
 func (f *mediaFlags) readRows(cmd *cobra.Command) ([]row, error) {
+	warn := func(err error) { fmt.Fprintf(complaints(cmd), "warning: %v\n", err) }
 	if info, err := os.Stat(f.table); err == nil && info.IsDir() {
 		if f.file != "" {
 			return nil, usage(errors.New("-f goes with a CSV table; the site configs of a folder are complete"))
 		}
-		return readFolder(f.table)
+		return readFolder(f.table, warn)
 	}
 	text, err := readNamed(cmd, "table", f.table, maxTable)
 	if err != nil {
@@ -65,37 +82,7 @@ func (f *mediaFlags) readRows(cmd *cobra.Command) ([]row, error) {
 			return nil, usage(err)
 		}
 	}
-	return readTable(filepath.Base(f.table), text, common)
-}
-
-func readFolder(dir string) ([]row, error) {
-	names, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
-	if err != nil || len(names) == 0 || len(names) > maxRows {
-		return nil, usage(fmt.Errorf("--table %s: there are %d files SERIAL.yaml in it; 1 to %d can be taken", dir, len(names), maxRows))
-	}
-	var rows []row
-	var wrong mistakes
-	for _, name := range names {
-		serial := strings.TrimSuffix(filepath.Base(name), ".yaml")
-		if err := envelope.CheckSerial(serial); err != nil {
-			wrong.add("%s: it is not named after a serial number: %w", name, err)
-			continue
-		}
-		cfg, err := site.Load(name)
-		if err == nil {
-			errs, _ := cfg.Validate(time.Now())
-			err = errs.Err()
-		}
-		if err != nil {
-			wrong.add("%w", err)
-			continue
-		}
-		rows = append(rows, row{serial: serial, config: cfg})
-	}
-	if len(wrong) > 0 {
-		return nil, usage(errors.Join(wrong...))
-	}
-	return rows, nil
+	return readTable(filepath.Base(f.table), text, common, warn)
 }
 
 // table reads a CSV file.
@@ -106,13 +93,15 @@ type table struct {
 	common  *site.Config
 	wrong   mistakes
 	serials map[string]int // the lines where they are
+	warn    func(error)
+	warned  map[string]bool // of what all lines have in common: it is told once
 }
 
-func readTable(file string, text []byte, common *site.Config) ([]row, error) {
-	t := &table{file: file, common: common, serials: map[string]int{}}
+func readTable(file string, text []byte, common *site.Config, warn func(error)) ([]row, error) {
+	t := &table{file: file, common: common, serials: map[string]int{}, warn: warn, warned: map[string]bool{}}
 	t.reader = csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))) // Excel begins a file so
 	if err := t.head(); err != nil {
-		return nil, usage(err)
+		return nil, err
 	}
 	var rows []row
 	for {
@@ -121,18 +110,19 @@ func readTable(file string, text []byte, common *site.Config) ([]row, error) {
 			break
 		}
 		if err != nil {
-			return nil, usage(t.malformed(err))
+			t.wrong.add("%w", t.malformed(err))
+			break
 		}
 		if len(rows) == maxRows {
 			return nil, usage(fmt.Errorf("%s: it has more than %d lines; make several tables of it", file, maxRows))
 		}
 		rows = append(rows, t.row(cells))
 	}
-	if len(rows) == 0 {
+	if len(rows) == 0 && len(t.wrong.told) == 0 {
 		t.wrong.add("%s: it has no lines behind the names of the columns", file)
 	}
-	if len(t.wrong) > 0 {
-		return nil, usage(errors.Join(t.wrong...))
+	if err := t.wrong.err(); err != nil {
+		return nil, err
 	}
 	return rows, nil
 }
@@ -148,7 +138,7 @@ func (t *table) malformed(err error) error {
 // head reads the names of the columns.
 func (t *table) head() (err error) {
 	if t.columns, err = t.reader.Read(); err != nil {
-		return t.malformed(err)
+		return usage(t.malformed(err))
 	}
 	probe := site.New()
 	for i, name := range t.columns {
@@ -167,10 +157,7 @@ func (t *table) head() (err error) {
 	if !slices.Contains(t.columns, serialColumn) {
 		t.wrong.add("%s:1:1: there is no column %q", t.file, serialColumn)
 	}
-	if len(t.wrong) > 0 {
-		return errors.Join(t.wrong...)
-	}
-	return nil
+	return t.wrong.err()
 }
 
 func (t *table) row(cells []string) row {
@@ -202,17 +189,30 @@ func (t *table) row(cells []string) row {
 		}
 	}
 	line, _ := t.reader.FieldPos(0)
-	errs, _ := r.config.Validate(time.Now())
+	errs, warnings := r.config.Validate(time.Now())
 	for _, e := range errs {
-		where := at[e.Path]
-		if where == "" && e.Line == 0 { // neither in a cell nor in -f
-			where = fmt.Sprintf("%s:%d:1", t.file, line)
-		}
-		if where == "" {
-			t.wrong.add("%w (found with line %d of %s)", e, line, t.file)
+		if where := t.placeOf(e, at, line); where != "" {
+			t.wrong.add("%s: %w", where, e)
 			continue
 		}
-		t.wrong.add("%s: %w", where, e)
+		t.wrong.add("%w (found with line %d of %s)", e, line, t.file)
+	}
+	for _, w := range warnings {
+		if where := t.placeOf(w, at, line); where != "" {
+			t.warn(fmt.Errorf("%s: %w", where, w))
+		} else if !t.warned[w.Error()] {
+			t.warned[w.Error()] = true
+			t.warn(w)
+		}
 	}
 	return r
+}
+
+// placeOf is where in the table something about a line has its cause: in a cell, else at the beginning; "" for what is in -f, which has a
+// place of its own.
+func (t *table) placeOf(e *site.Error, cells map[string]string, line int) string {
+	if where := cells[e.Path]; where != "" || e.Line > 0 {
+		return where
+	}
+	return fmt.Sprintf("%s:%d:1", t.file, line)
 }

@@ -164,7 +164,7 @@ func FuzzTable(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		rows, err := readTable("sites.csv", text, site.New())
+		rows, err := readTable("sites.csv", text, site.New(), func(error) {})
 		if err != nil {
 			if e, ok := errors.AsType[*exitError](err); !ok || e.code != exitUsage || !strings.Contains(err.Error(), "sites.csv") {
 				t.Fatalf("no place: %v", err)

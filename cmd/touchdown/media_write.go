@@ -52,7 +52,8 @@ the order: it is the key that signed the release.
 With --table it makes many, one file for each line, in the folder --out. The table is CSV: the first line names the columns,
 of which "serial" must be there, "recipient" may be, and all others are paths of the site config such as spec.hostname; an
 empty cell leaves the value of -f. Without a recipient a line gets its own passphrase, in OUT/passphrases.csv, which --force
-overwrites only if all its machines are in the table. --table can also be a folder of site configs, SERIAL.yaml each.`,
+overwrites only if all its machines are in the table. --table can also be a folder of site configs, SERIAL.yaml each.
+What is wrong is told by file or line, the first twenty mistakes of it, and nothing is written then; all warnings are printed.`,
 		Example: `  touchdown media write -f site.yaml --serial SN0042 --key factory.key --new-passphrase passphrase.txt /dev/sdb
   touchdown media write -f site.yaml --serial SN0042 --key factory.key --recipient age1... --unattended SN0042.img
   touchdown media write -f common.yaml --table sites.csv --key factory.key --format iso9660 --out media

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"touchdown/backend/host"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/backend/report"
@@ -23,6 +22,10 @@ func reportExport(c *connection) *cobra.Command {
 		if !slices.Contains(formats, format) {
 			return usage(fmt.Errorf("--format %s: one of %s", format, strings.Join(formats, ", ")))
 		}
+		to := named{"out", out, "leave --out away for standard output"}
+		if err := to.mayWrite(); err != nil {
+			return err
+		}
 		t, err := source(cmd, c, args)
 		if err != nil {
 			return err
@@ -31,7 +34,7 @@ func reportExport(c *connection) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return deliver(cmd, data, format, out)
+		return deliver(cmd, data, format, to)
 	}
 	cmd := &cobra.Command{
 		Use: "export [FILE]", RunE: export, Short: "Write the report in another form", Args: cobra.MaximumNArgs(1),
@@ -58,13 +61,10 @@ func source(cmd *cobra.Command, c *connection, args []string) (*told, error) {
 }
 
 // deliver prints an exported report, or writes it into a file.
-func deliver(cmd *cobra.Command, data []byte, format, out string) error {
+func deliver(cmd *cobra.Command, data []byte, format string, to named) error {
 	switch {
-	case out != "":
-		if err := host.WriteFileAtomic(out, data, 0o600); err != nil {
-			return fmt.Errorf("writing the report: %w", err)
-		}
-		return nil
+	case to.file != "":
+		return to.write("the report", data, 0o600)
 	case format == "json" || format == "envelope":
 		return printDocument(cmd, data)
 	}

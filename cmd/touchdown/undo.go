@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -67,5 +66,5 @@ func (a *applying) undo(ctx context.Context) (err error) {
 	if snapshot.State == view.IsUndone {
 		return nil
 	}
-	return &exitError{code: exitFailed, quiet: true, err: fmt.Errorf("ended as %s", snapshot.State)}
+	return a.failed(snapshot)
 }

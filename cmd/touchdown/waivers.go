@@ -18,13 +18,18 @@ func (f *applyFlags) withdrawFlag(cmd *cobra.Command, when string) {
 	cmd.Flags().StringArrayVar(&f.withdraw, "withdraw", nil, when+"CHECK: take back the waiver of a check, before the work; done before any --waive")
 }
 
-// waivers takes back those of --withdraw, and passes on those of --waive. What is not written as it must be is refused before either.
-func (a *applying) waivers(ctx context.Context, snapshot *view.Snapshot) error {
-	for _, w := range a.flags.waive {
-		if _, _, ok := strings.Cut(w, "="); !ok || a.flags.by == "" {
+// checkWaivers refuses waivers that are not written as they must be, before anything is done.
+func (f *applyFlags) checkWaivers() error {
+	for _, w := range f.waive {
+		if _, _, ok := strings.Cut(w, "="); !ok || f.by == "" {
 			return usage(fmt.Errorf("--waive %s: give CHECK=REASON, and your name with --by", w))
 		}
 	}
+	return nil
+}
+
+// waivers takes back those of --withdraw, and passes on those of --waive.
+func (a *applying) waivers(ctx context.Context, snapshot *view.Snapshot) error {
 	for _, id := range a.flags.withdraw {
 		if stepOfCheck(snapshot, id, check.Pass, check.Warn, check.Fail, check.Skip, check.Waived) == "" {
 			return usage(fmt.Errorf("--withdraw %s: there is no check of this name", id))
@@ -51,7 +56,7 @@ func (a *applying) waivers(ctx context.Context, snapshot *view.Snapshot) error {
 // waive passes on the waivers of the command line.
 func (a *applying) waive(ctx context.Context, snapshot *view.Snapshot) error {
 	for _, w := range a.flags.waive {
-		id, reason, _ := strings.Cut(w, "=") // waivers looked at it
+		id, reason, _ := strings.Cut(w, "=") // checkWaivers looked at it
 		step := stepOfCheck(snapshot, id, check.Fail, check.Warn)
 		if step == "" {
 			continue // it passed, or is not among the checks of this machine

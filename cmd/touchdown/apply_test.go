@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"touchdown/backend/message"
+	"touchdown/steps/event"
+	"touchdown/steps/session"
+	"touchdown/steps/view"
+)
+
+// endsBadly is an engine whose work comes to no good end: after its start it is in a state, with a problem or none.
+type endsBadly struct {
+	hostile
+	mu     sync.Mutex
+	now    view.State
+	ends   view.State
+	why    *event.Trouble
+	loaded int
+	did    []session.Verb
+}
+
+func (e *endsBadly) Snapshot(context.Context) (*view.Snapshot, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	s := &view.Snapshot{State: e.now, Review: &view.Review{Fingerprint: "one"}}
+	if e.now == e.ends {
+		s.Problem = e.why
+	}
+	return s, nil
+}
+
+func (e *endsBadly) Do(_ context.Context, _ string, a session.Action) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.did = append(e.did, a.Verb)
+	if a.Verb == session.Start || a.Verb == session.Undo {
+		e.now = e.ends
+	}
+	return nil
+}
+
+func (e *endsBadly) Load(context.Context, string, map[string]string, string) error {
+	e.loaded++
+	return nil
+}
+
+func (e *endsBadly) Events(_ context.Context, _ string, _ uint64, each func([]event.Event) error) error {
+	return each([]event.Event{{Seq: 1, Kind: event.Said, Text: message.T("working")}})
+}
+
+// TestWorkThatFailsEndsInJSON: standard output of apply and undo with -o json ends with the error, also where a reboot is refused; in
+// text the events have told it, and it is not told twice.
+func TestWorkThatFailsEndsInJSON(t *testing.T) {
+	broke := &event.Trouble{Code: "BRKN", Summary: message.T("It broke."), Fix: message.T("Fix it."), Detail: message.Data("a cause")}
+	reboot := &event.Trouble{Code: view.RebootRefused, Summary: message.T("The node must reboot."), Fix: message.T("Allow it.")}
+	apply := []string{"apply", "-f", "../../test/sites/store.yaml"}
+	for _, c := range []struct {
+		line []string
+		ends view.State
+		why  *event.Trouble
+		code int
+		want string
+	}{
+		{apply, view.HasFailed, broke, exitFailed, `{"error":{"code":"BRKN","summary":"It broke.","fix":"Fix it.","detail":"a cause"}}`},
+		{apply, view.HasFailed, reboot, exitReboot, `{"error":{"code":"REB-REFD","summary":"The node must reboot.","fix":"Allow it."}}`},
+		{apply, view.IsUndone, nil, exitFailed, fmt.Sprintf(`{"error":{"summary":"the work ended as %s"}}`, view.IsUndone)},
+		{[]string{"undo"}, view.HasFailed, broke, exitFailed, `{"error":{"code":"BRKN","summary":"It broke.","fix":"Fix it.","detail":"a cause"}}`},
+	} {
+		var out bytes.Buffer
+		code, said := served(t, &endsBadly{now: view.Collecting, ends: c.ends, why: c.why}, &out, append(slices.Clone(c.line), "-o", "json")...)
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		if code != c.code || lines[len(lines)-1] != c.want || len(lines) < 2 || said == "" {
+			t.Errorf("%q: exit %d, standard error %q, standard output\n%s", c.line, code, said, out.String())
+		}
+		for _, line := range lines {
+			if !json.Valid([]byte(line)) {
+				t.Errorf("%q: not JSON: %s", c.line, line)
+			}
+		}
+		out.Reset()
+		code, said = served(t, &endsBadly{now: view.Collecting, ends: c.ends, why: c.why}, &out, c.line...)
+		if code != c.code || strings.Contains(said+out.String(), "error") || strings.Contains(said, "It broke.") {
+			t.Errorf("%q in text: exit %d, standard error %q, standard output\n%s", c.line, code, said, out.String())
+		}
+	}
+}
+
+// TestADryRunLeavesAJobThatFailed: the answers with which it goes on stay, and so does its state.
+func TestADryRunLeavesAJobThatFailed(t *testing.T) {
+	e := &endsBadly{now: view.HasFailed, ends: view.HasFailed}
+	code, said := served(t, e, &bytes.Buffer{}, "apply", "-f", "../../test/sites/store.yaml", "--dry-run")
+	if code != exitFailed || !strings.Contains(said, "has failed") || len(e.did) > 0 || e.loaded > 0 {
+		t.Errorf("exit %d, did %q, loaded %d: %s", code, e.did, e.loaded, said)
+	}
+}
+
+// TestAReturnThatCannotBeUndoneInJSON has one error behind its events, with what to do.
+func TestAReturnThatCannotBeUndoneInJSON(t *testing.T) {
+	f := &factoryFlags{applyFlags: applyFlags{common: &common{}}}
+	cmd := newRoot(hooks{})
+	cmd.SetErr(&bytes.Buffer{})
+	cmd.SetOut(&bytes.Buffer{})
+	cmd.SetContext(t.Context())
+	broke := &event.Trouble{Code: "BRKN", Summary: message.T("It broke."), Fix: message.T("Fix it.")}
+	for _, asJSON := range []bool{false, true} {
+		a := &applying{flags: &f.applyFlags, cmd: cmd, session: &endsBadly{now: view.IsDone, ends: view.HasFailed, why: broke}, json: asJSON}
+		if is := failureOf(f.undoWhatCanBe(a)).Error; is.Code != "FAC-UNDN" || !strings.Contains(is.Detail, "It broke.") {
+			t.Errorf("-o json %t: %+v", asJSON, is)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"touchdown/backend/host"
+)
+
+// named is a file that a person names to be written.
+type named struct {
+	flag, file string
+	otherwise  string // what else the person can do than name another file; "" for nothing
+}
+
+// mayWrite refuses, as a mistake of the person, what writing would put a file in the place of: a folder, a pipe and a device, also through
+// a link, and the links to what a process has open, such as /dev/stdout, wherever they lead. It is asked before anything is done.
+func (n named) mayWrite() error {
+	info, err := os.Stat(n.file)
+	other := err == nil && !info.Mode().IsRegular()
+	if is, err := os.Lstat(n.file); err == nil && is.Mode()&fs.ModeSymlink != 0 && !other {
+		folder, err := filepath.Abs(filepath.Dir(n.file))
+		if err == nil {
+			folder, err = filepath.EvalSymlinks(folder)
+		}
+		if err != nil {
+			return usage(fmt.Errorf("--%s: %w", n.flag, err))
+		}
+		other = folder == "/dev" || strings.HasPrefix(folder, "/proc/")
+	}
+	if !other {
+		return nil
+	}
+	text := fmt.Sprintf("--%s %s is not a regular file; name another one", n.flag, n.file)
+	if n.otherwise != "" {
+		text += ", or " + n.otherwise
+	}
+	return usage(errors.New(text))
+}
+
+// write replaces the file as a whole. what it is stands in the error.
+func (n named) write(what string, data []byte, mode fs.FileMode) error {
+	if err := n.mayWrite(); err != nil {
+		return err
+	}
+	if err := host.WriteFileAtomic(n.file, data, mode); err != nil {
+		return fmt.Errorf("writing %s: %w", what, err)
+	}
+	return nil
+}
