@@ -179,6 +179,7 @@ func (w *wrongs) fault(f netFault) {
 	more := (&wrong{}).sure()
 	if f.dry {
 		more = []string{"--dry-run"}
+		w.noFailedJob(ctx)
 	}
 	out, code := w.applyConfig(ctx, config, more...)
 	w.events.close()
@@ -199,6 +200,20 @@ func (w *wrongs) fault(f netFault) {
 	}
 	w.asBefore()
 	w.Logf("%.1f s: %s", time.Since(begun).Seconds(), w.events.why(out))
+}
+
+// noFailedJob undoes the job of an earlier fault: where one has failed, a dry run is refused.
+func (w *wrongs) noFailedJob(ctx context.Context) {
+	s, err := w.landing.Status(ctx)
+	if err != nil {
+		w.Fatal(err)
+	}
+	if s.State != "failed" {
+		return
+	}
+	if out, code, err := w.landing.Touchdown(ctx, "undo", "--force"); code != 0 {
+		w.Fatalf("undo: exit %d, %v\n%s", code, err, out)
+	}
 }
 
 // TestNoLeaseAtBoot lands a node that found no DHCP server at its site, so that OpenShift built no br-ex.
