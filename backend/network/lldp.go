@@ -156,7 +156,7 @@ func parseLLDP(frame []byte) (Neighbour, bool) {
 		return Neighbour{}, false
 	}
 	var n Neighbour
-	text, mac := "", false
+	text := ""
 	for rest := frame[header:]; len(rest) >= 2; {
 		head := binary.BigEndian.Uint16(rest)
 		kind, size := head>>9, int(head&0x1ff)
@@ -166,7 +166,7 @@ func parseLLDP(frame []byte) (Neighbour, bool) {
 		value := rest[2 : 2+size]
 		switch {
 		case kind == lldpPortID && size > 1:
-			n.Port, mac = portID(value[0], value[1:]), value[0] == portIsMAC
+			n.Port = portID(value[0], value[1:])
 		case kind == lldpPortText:
 			text = printable(value)
 		case kind == lldpSystem:
@@ -180,25 +180,19 @@ func parseLLDP(frame []byte) (Neighbour, bool) {
 		}
 		rest = rest[2+size:]
 	}
-	n.Description = text
-	if n.Port == "" || mac && text != "" {
+	if n.Port == "" || strings.Contains(n.Port, ":") && text != "" {
 		n.Port = text // a MAC says less than the description
 	}
 	return n, n.Port != "" || n.System != ""
 }
 
-// portIsMAC is the subtype of a port identifier that is a MAC (IEEE 802.1AB-2016, table 8-3). The others are text.
-const portIsMAC = 3
-
+// portID: subtype 3 is a MAC, the others are text.
 func portID(subtype byte, value []byte) string {
-	if subtype == portIsMAC {
+	if subtype == 3 {
 		return net.HardwareAddr(value).String()
 	}
 	return printable(value)
 }
-
-// maxName is the longest name that an announcement can hold in bytes (IEEE 802.1AB-2016, 8.5.3, 8.5.6 and 8.5.7).
-const maxName = 255
 
 // printable keeps what a console can show: the text comes from the wire.
 func printable(b []byte) string {
@@ -207,5 +201,5 @@ func printable(b []byte) string {
 			return -1
 		}
 		return r
-	}, string(b[:min(len(b), maxName)])))
+	}, string(b[:min(len(b), 64)])))
 }

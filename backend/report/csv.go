@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 )
@@ -34,12 +33,9 @@ func (d *Document) CSV() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// inCell is where a spreadsheet that separates by semicolons begins a formula, inside what is one cell here.
-var inCell = regexp.MustCompile(`([;\t][\s"']*)([=+\-@])`)
-
 // cell is a text on one line that no spreadsheet takes for a formula: these begin with one of four signs.
 func cell(text string) string {
-	text = inCell.ReplaceAllString(printable(text), "$1'$2")
+	text = printable(text)
 	if text != "" && strings.IndexByte("=+-@", text[0]) >= 0 {
 		return "'" + text
 	}

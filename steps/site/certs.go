@@ -53,14 +53,11 @@ func parseCerts(s string) ([]*x509.Certificate, *Error) {
 	rest := []byte(s)
 	for {
 		var block *pem.Block
-		was := rest
 		block, rest = pem.Decode(rest)
 		if block == nil {
 			break
 		}
 		switch {
-		case bytes.Count(was[:len(was)-len(rest)], []byte(pemBegin)) > 1: // the library goes on behind what it cannot read
-			return nil, damagedBlock(len(certs) + 1)
 		case strings.HasSuffix(block.Type, "PRIVATE KEY"):
 			return nil, fault(message.T("keep only the CERTIFICATE blocks in it"), message.T("holds a private key"))
 		case block.Type != "CERTIFICATE":
@@ -73,21 +70,14 @@ func parseCerts(s string) ([]*x509.Certificate, *Error) {
 		certs = append(certs, cert)
 	}
 	switch {
-	case bytes.Contains(rest, []byte(pemBegin)):
-		return nil, damagedBlock(len(certs) + 1)
+	case bytes.Contains(rest, []byte("-----BEGIN")):
+		return nil, fault(message.T("copy it again, from BEGIN to END"), message.F("has a block that is cut off or damaged, number %d", len(certs)+1))
 	case len(certs) == 0 && s == "":
 		return nil, fault(message.T("give the certificate as PEM"), message.T("is missing"))
 	case len(certs) == 0:
 		return nil, fault(message.T("give it as PEM, which starts with -----BEGIN CERTIFICATE-----"), message.T("holds no certificate"))
 	}
 	return certs, nil
-}
-
-// pemBegin begins each block of a PEM text.
-const pemBegin = "-----BEGIN"
-
-func damagedBlock(number int) *Error {
-	return fault(message.T("copy it again, from BEGIN to END"), message.F("has a block that is cut off or damaged, number %d", number))
 }
 
 // checkOrder wants the server's own certificate first, and behind each the one that signed it.

@@ -165,23 +165,3 @@ func TestCertificateForms(t *testing.T) {
 		}
 	}
 }
-
-// TestNoCAIsLost: the library for PEM goes on behind a block that it cannot read, wherever that stands.
-func TestNoCAIsLost(t *testing.T) {
-	a, b, c := issue(t, "a", nil, ecKey(t), nil).pem, issue(t, "b", nil, ecKey(t), nil).pem, issue(t, "c", nil, ecKey(t), nil).pem
-	if certs, f := parseCerts("words\n" + a + "more words\n\n" + b + c); f != nil || len(certs) != 3 {
-		t.Errorf("three with words between them: %d, %v", len(certs), f)
-	}
-	for what, text := range map[string]string{
-		"without a line end": strings.TrimSuffix(a, "\n") + b + c,
-		"without its end":    a[:strings.Index(a, "-----END")] + b + c,
-		"in the middle":      a + strings.Replace(b, "MII", "M!I", 1) + c,
-		"indented":           a + strings.ReplaceAll(b, "\n", "\n  ") + "\n" + c,
-		"at the end":         a + b + c[:len(c)-30],
-	} {
-		certs, f := parseCerts(text)
-		if f == nil || !strings.Contains(f.Error(), "cut off or damaged") {
-			t.Errorf("%s: %d certificates, %v", what, len(certs), f)
-		}
-	}
-}

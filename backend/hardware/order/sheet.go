@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -153,12 +152,6 @@ func decode(data []byte, into *Sheet) (err error) {
 			err = message.Failed(message.T("it is not YAML"))
 		}
 	}()
-	var tree yaml.Node
-	if yaml.Unmarshal(data, &tree) == nil {
-		if n := fraction(&tree, reflect.TypeFor[Sheet]()); n != nil {
-			return message.Failed(message.F("line %d: %s is not a whole number; write it without a fraction, in the unit of its key", n.Line, message.Verbatim(printable(n.Value))))
-		}
-	}
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	d.KnownFields(true)
 	if err := d.Decode(into); err != nil {
@@ -166,38 +159,6 @@ func decode(data []byte, into *Sheet) (err error) {
 	}
 	if err := d.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
 		return message.Failed(message.T("it has more than one document"))
-	}
-	return nil
-}
-
-// fraction is the first number with a fraction where a type has a whole one: the YAML library cuts it off. Nil: there is none.
-func fraction(n *yaml.Node, t reflect.Type) *yaml.Node {
-	switch {
-	case n.Kind == yaml.AliasNode:
-		return nil // its anchor is looked at
-	case n.Kind == yaml.DocumentNode:
-		return fraction(n.Content[0], t)
-	case n.Kind == yaml.ScalarNode && (t.Kind() == reflect.Int || t.Kind() == reflect.Int64) && n.ShortTag() == "!!float":
-		return n
-	case n.Kind == yaml.SequenceNode && t.Kind() == reflect.Slice:
-		for _, item := range n.Content {
-			if found := fraction(item, t.Elem()); found != nil {
-				return found
-			}
-		}
-	case n.Kind == yaml.MappingNode && t.Kind() == reflect.Struct:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			f, known := t.FieldByNameFunc(func(name string) bool {
-				f, _ := t.FieldByName(name)
-				return f.Tag.Get("yaml") == n.Content[i].Value
-			})
-			if !known {
-				continue // the decoder refuses it
-			}
-			if found := fraction(n.Content[i+1], f.Type); found != nil {
-				return found
-			}
-		}
 	}
 	return nil
 }

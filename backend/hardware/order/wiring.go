@@ -15,15 +15,14 @@ const ListenFor = 33 * time.Second
 
 // Cable is what is seen at one network port of the machine.
 type Cable struct {
-	NIC, MAC    string
-	Up          bool // switched on; one that is off cannot tell its link
-	Link        bool
-	Listened    time.Duration // to the switch at the other end
-	Switch      string        // as it announces itself; "" with Port "": it was not heard
-	Port        string
-	Description string // of the switch's port, as its people call it: some switches announce a number as the port
-	VLAN        int    // of untagged frames; 0: not told
-	Frame       int    // the largest frame that the switch takes, in bytes; 0: not told
+	NIC, MAC string
+	Up       bool // switched on; one that is off cannot tell its link
+	Link     bool
+	Listened time.Duration // to the switch at the other end
+	Switch   string        // as it announces itself; "" with Port "": it was not heard
+	Port     string
+	VLAN     int // of untagged frames; 0: not told
+	Frame    int // the largest frame that the switch takes, in bytes; 0: not told
 }
 
 func (c Cable) heard() bool { return c.Switch != "" || c.Port != "" }
@@ -141,7 +140,7 @@ func (p Port) at(c Cable) bool {
 
 // end reports whether a cable ends where it has to.
 func (p Port) end(c Cable) bool {
-	return (p.Switch == "" || sameSwitch(p.Switch, c.Switch)) && (p.Port == "" || samePort(p.Port, c.Port) || c.Description != "" && samePort(p.Port, c.Description))
+	return (p.Switch == "" || sameSwitch(p.Switch, c.Switch)) && (p.Port == "" || samePort(p.Port, c.Port))
 }
 
 // sameSwitch compares names: some switches announce their name with its domain.
