@@ -48,7 +48,7 @@ func TestLLDPNames(t *testing.T) {
 		"name with a colon":      {"\x05ethernet1/1/5:1", "rack 7 server 12", "sw-7", Neighbour{System: "sw-7", Port: "ethernet1/1/5:1"}},
 		"number with a colon":    {"\x07xe-0/0/0:2", "to store 42", "sw-7", Neighbour{System: "sw-7", Port: "xe-0/0/0:2", Description: "to store 42"}},
 		"number and name":        {"\x07513", "ge-0/0/1", "sw-7", Neighbour{System: "sw-7", Port: "513", Description: "ge-0/0/1"}},
-		"described by itself":    {"\x07513", "513", "sw-7", Neighbour{System: "sw-7", Port: "513"}},
+		"described by number":    {"\x07513", "513", "sw-7", Neighbour{System: "sw-7", Port: "513"}},
 		"MAC":                    {"\x03\xaa\x00\x00\x00\x00\x09", "Gi1/0/4", "sw-7", Neighbour{System: "sw-7", Port: "Gi1/0/4"}},
 		"MAC alone":              {"\x03\xaa\x00\x00\x00\x00\x09", "", "sw-7", Neighbour{System: "sw-7", Port: "aa:00:00:00:00:09"}},
 		"system and port of 73":  {"\x05" + long, "", long, Neighbour{System: long, Port: long}},
