@@ -40,7 +40,8 @@ func ends(ports []network.Port) []order.Cable {
 	for _, p := range ports {
 		seen = append(seen, order.Cable{
 			NIC: p.Name, MAC: p.MAC, Up: p.Up, Link: p.Carrier, Listened: p.Listened,
-			Switch: p.Neighbour.System, Port: p.Neighbour.Port, VLAN: p.Neighbour.VLAN, Frame: p.Neighbour.Frame,
+			Switch: p.Neighbour.System, Port: p.Neighbour.Port, Description: p.Neighbour.Description,
+			VLAN: p.Neighbour.VLAN, Frame: p.Neighbour.Frame,
 		})
 	}
 	return seen

@@ -26,6 +26,9 @@ func wiredSite(t *testing.T, r *rand.Rand, ports int) (*site.Config, []network.P
 		kind := [2]string{"GigabitEthernet1/0/", "Gi1/0/"}
 		p := network.Port{Name: fmt.Sprint("eno", n+1), MAC: fmt.Sprintf("52:54:00:00:00:a%d", n), Up: true, Carrier: true, Listened: order.ListenFor}
 		p.Neighbour = network.Neighbour{System: fmt.Sprint("sw-", n%2, [2]string{"", ".example.com"}[r.IntN(2)]), Port: fmt.Sprint(kind[r.IntN(2)], n+1), VLAN: 20, Frame: 9216}
+		if at := &p.Neighbour; r.IntN(3) == 0 { // as switches do that call their ports by numbers
+			at.Port, at.Description = fmt.Sprint(500+n), at.Port
+		}
 		nic := [3]string{p.Name, strings.ToUpper(p.MAC), strings.ReplaceAll(p.MAC, ":", "-")}[r.IntN(3)]
 		text += fmt.Sprintf("  - {nic: %q, switch: sw-%d, port: %s%d, vlan: 20, mtu: 9000}\n", nic, n%2, kind[r.IntN(2)], n+1)
 		seen = append(seen, p)

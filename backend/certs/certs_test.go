@@ -115,6 +115,7 @@ func TestCheck(t *testing.T) {
 		"encrypted key":            {certs.Pair{Cert: good.Cert, Key: block("ENCRYPTED PRIVATE KEY", []byte("x"))}, nil, "CERT-KEY", 0},
 		"no certificate":           {certs.Pair{Key: good.Key}, nil, "CERT-PEM", 0},
 		"damaged":                  {certs.Pair{Cert: block("CERTIFICATE", []byte("x")), Key: good.Key}, nil, "CERT-PEM", 0},
+		"damaged in the middle":    {certs.Pair{Cert: slices.Concat(good.Cert, second[:100], []byte("\n"), second), Key: good.Key}, nil, "CERT-PEM", 0},
 		"CA first":                 {certs.Pair{Cert: append(slices.Clone(second), good.Cert...), Key: good.Key}, nil, "CERT-KEY", 0},
 		"leaf twice":               {certs.Pair{Cert: append(slices.Clone(good.Cert), other.Cert...), Key: good.Key}, nil, "CERT-SEQ", 0},
 	} {

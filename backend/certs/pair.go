@@ -12,6 +12,7 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
+	"touchdown/backend/value"
 )
 
 // soon is how long a certificate must still be good to be kept, and below which an own one is warned about.
@@ -156,11 +157,11 @@ func parse(p Pair) (*parsed, error) {
 
 func parseChain(b []byte) ([]*x509.Certificate, error) {
 	var chain []*x509.Certificate
-	for {
-		var block *pem.Block
-		if block, b = pem.Decode(b); block == nil {
-			break
-		}
+	blocks, torn := value.PEM(b)
+	if torn > 0 {
+		return nil, fmt.Errorf("block %d is cut off or damaged", torn)
+	}
+	for _, block := range blocks {
 		if block.Type != "CERTIFICATE" {
 			return nil, fmt.Errorf("a %s among the certificates", block.Type)
 		}

@@ -329,7 +329,7 @@ func TestKeysComeBack(t *testing.T) {
 			t.Errorf("%s is a signing key", what)
 		}
 	}
-	for what, text := range map[string]string{"nothing": "", "private": string(private), "text": string(public) + "x"} {
+	for what, text := range map[string]string{"nothing": "", "private": string(private), "text": string(public) + "x", "a damaged one first": strings.Replace(string(public), "\n", "\n!", 1) + string(public)} {
 		if _, err := ParseTrust([]byte(text), nil); err == nil {
 			t.Errorf("%s is trusted", what)
 		}

@@ -12,6 +12,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"touchdown/backend/value"
 )
 
 // SigningKey is an Ed25519 key that signs media, or one that signs releases.
@@ -123,6 +125,9 @@ func ParseReleaseTrust(keys, revoked []byte) (*Trust, error) { return parseTrust
 
 func parseTrust(keys, revoked []byte, releases bool) (*Trust, error) {
 	t := &Trust{keys: map[string]ed25519.PublicKey{}, revoked: map[string]bool{}}
+	if _, torn := value.PEM(keys); torn > 0 {
+		return nil, fmt.Errorf("reading trusted keys: block %d is cut off or damaged", torn)
+	}
 	for rest := keys; len(bytes.TrimSpace(rest)) > 0; {
 		var block *pem.Block
 		from := rest

@@ -14,7 +14,7 @@ func FuzzLLDP(f *testing.F) {
 	f.Add(append(frame, 0xff, 0xff))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		n, ok := parseLLDP(data)
-		if strings.ContainsFunc(n.System+n.Port, func(r rune) bool { return r < 0x20 || r > 0x7e }) || len(n.System) > 64 || len(n.Port) > 3*64 {
+		if strings.ContainsFunc(n.System+n.Port+n.Description, func(r rune) bool { return r < 0x20 || r > 0x7e }) || max(len(n.System), len(n.Port), len(n.Description)) > maxName {
 			t.Errorf("%x gives %q, %q", data, n.System, n.Port)
 		}
 		if n.VLAN < 0 || n.VLAN > 4094 {

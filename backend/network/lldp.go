@@ -156,6 +156,7 @@ func parseLLDP(frame []byte) (Neighbour, bool) {
 		return Neighbour{}, false
 	}
 	var n Neighbour
+	var subtype byte
 	text := ""
 	for rest := frame[header:]; len(rest) >= 2; {
 		head := binary.BigEndian.Uint16(rest)
@@ -166,7 +167,7 @@ func parseLLDP(frame []byte) (Neighbour, bool) {
 		value := rest[2 : 2+size]
 		switch {
 		case kind == lldpPortID && size > 1:
-			n.Port = portID(value[0], value[1:])
+			subtype, n.Port = value[0], portID(value[0], value[1:])
 		case kind == lldpPortText:
 			text = printable(value)
 		case kind == lldpSystem:
@@ -180,19 +181,31 @@ func parseLLDP(frame []byte) (Neighbour, bool) {
 		}
 		rest = rest[2+size:]
 	}
-	if n.Port == "" || strings.Contains(n.Port, ":") && text != "" {
+	switch {
+	case n.Port == "" || subtype == portIsMAC && text != "":
 		n.Port = text // a MAC says less than the description
+	case subtype != portIsName && text != n.Port:
+		n.Description = text
 	}
 	return n, n.Port != "" || n.System != ""
 }
 
-// portID: subtype 3 is a MAC, the others are text.
+// What the ID of a port is (IEEE 802.1AB-2016, table 8-3). A name may have a colon in it, as a port that is split has: "xe-0/0/0:2".
+const (
+	portIsMAC  = 3
+	portIsName = 5 // of the interface
+)
+
+// portID: a MAC is bytes, the others are text.
 func portID(subtype byte, value []byte) string {
-	if subtype == 3 {
-		return net.HardwareAddr(value).String()
+	if subtype == portIsMAC {
+		return net.HardwareAddr(value[:min(len(value), 6)]).String()
 	}
 	return printable(value)
 }
+
+// maxName is the longest name that an announcement may hold, in bytes (IEEE 802.1AB-2016, 8.5.3, 8.5.5 and 8.5.7), and the site config.
+const maxName = 255
 
 // printable keeps what a console can show: the text comes from the wire.
 func printable(b []byte) string {
@@ -201,5 +214,5 @@ func printable(b []byte) string {
 			return -1
 		}
 		return r
-	}, string(b[:min(len(b), 64)])))
+	}, string(b[:min(len(b), maxName)])))
 }

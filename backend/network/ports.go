@@ -35,10 +35,11 @@ type Port struct {
 
 // Neighbour is the switch at the other end of the cable, as it announces itself by LLDP (IEEE 802.1AB, every 30 s).
 type Neighbour struct {
-	System string // its name
-	Port   string // what it calls the port
-	VLAN   int    // of untagged frames on that port; 0: not told
-	Frame  int    // the largest frame that it takes, in bytes; 0: not told
+	System      string // its name
+	Port        string // what it calls the port
+	Description string // of the port, where Port is not the name of an interface; some switches call it by a number. "": none
+	VLAN        int    // of untagged frames on that port; 0: not told
+	Frame       int    // the largest frame that it takes, in bytes; 0: not told
 }
 
 // Label tells a port in words that fit on a line: "enp1s0, 10 Gbit/s, link up, in use, switch sw-7 port Gi1/0/4".
@@ -58,19 +59,22 @@ func (p Port) Label() message.Text {
 	if p.Uplink {
 		words = append(words, message.T("in use"))
 	}
-	switch at := p.Neighbour; {
-	case at.System != "" && at.Port != "":
-		words = append(words, message.F("switch %s port %s", at.System, at.Port))
-	case at.System != "":
-		words = append(words, message.F("switch %s", at.System))
-	case at.Port != "":
-		words = append(words, message.F("switch port %s", at.Port))
+	switch system, port := short(p.Neighbour.System), short(p.Neighbour.Port); {
+	case system != "" && port != "":
+		words = append(words, message.F("switch %s port %s", system, port))
+	case system != "":
+		words = append(words, message.F("switch %s", system))
+	case port != "":
+		words = append(words, message.F("switch port %s", port))
 	}
 	if p.MAC != "" {
 		words = append(words, message.Data("MAC "+p.MAC))
 	}
 	return message.Join(words, ", ")
 }
+
+// short keeps of a switch's name what a line has room for.
+func short(name string) string { return name[:min(len(name), 64)] }
 
 func speed(mbps int) string {
 	if mbps >= 1000 {

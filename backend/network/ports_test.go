@@ -1,7 +1,9 @@
 package network
 
 import (
+	"encoding/binary"
 	"encoding/hex"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +24,7 @@ func TestLLDP(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, ok := parseLLDP(frame)
-	if want := (Neighbour{"sw-7", "Gi1/0/4", 42, 9216}); !ok || n != want {
+	if want := (Neighbour{System: "sw-7", Port: "Gi1/0/4", VLAN: 42, Frame: 9216}); !ok || n != want {
 		t.Errorf("heard %+v, want %+v", n, want)
 	}
 	for size := range frame {
@@ -30,6 +32,36 @@ func TestLLDP(t *testing.T) {
 	}
 	if _, ok := parseLLDP([]byte(strings.Repeat("x", 60))); ok {
 		t.Error("any frame is an announcement")
+	}
+}
+
+// TestLLDPNames hears the kinds of names that switches give a port, its description and long names.
+func TestLLDPNames(t *testing.T) {
+	value := func(kind int, text string) []byte {
+		return append(binary.BigEndian.AppendUint16(nil, uint16(kind<<9|len(text))), text...)
+	}
+	long := "sw-access-12.building-a.campus-north.region-emea.corp.example-company.com"
+	for name, c := range map[string]struct {
+		id, text, system string
+		want             Neighbour
+	}{
+		"name with a colon":      {"\x05ethernet1/1/5:1", "rack 7 server 12", "sw-7", Neighbour{System: "sw-7", Port: "ethernet1/1/5:1"}},
+		"number with a colon":    {"\x07xe-0/0/0:2", "to store 42", "sw-7", Neighbour{System: "sw-7", Port: "xe-0/0/0:2", Description: "to store 42"}},
+		"number and name":        {"\x07513", "ge-0/0/1", "sw-7", Neighbour{System: "sw-7", Port: "513", Description: "ge-0/0/1"}},
+		"described by number":    {"\x07513", "513", "sw-7", Neighbour{System: "sw-7", Port: "513"}},
+		"MAC":                    {"\x03\xaa\x00\x00\x00\x00\x09", "Gi1/0/4", "sw-7", Neighbour{System: "sw-7", Port: "Gi1/0/4"}},
+		"MAC alone":              {"\x03\xaa\x00\x00\x00\x00\x09", "", "sw-7", Neighbour{System: "sw-7", Port: "aa:00:00:00:00:09"}},
+		"system and port of 73":  {"\x05" + long, "", long, Neighbour{System: long, Port: long}},
+		"more than the standard": {"\x05a", "", strings.Repeat("a", 300), Neighbour{System: strings.Repeat("a", 255), Port: "a"}},
+	} {
+		frame := binary.BigEndian.AppendUint16(make([]byte, 12), lldpType)
+		n, ok := parseLLDP(slices.Concat(frame, value(lldpPortID, c.id), value(lldpPortText, c.text), value(lldpSystem, c.system)))
+		if !ok || n != c.want {
+			t.Errorf("%s: heard %+v, want %+v", name, n, c.want)
+		}
+	}
+	if got := (Port{Name: "eno1", Neighbour: Neighbour{System: long, Port: long}}).Label().String(); len(got) > 200 || strings.Contains(got, long) {
+		t.Errorf("the label is %q", got)
 	}
 }
 

@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/nodeconfig"
+	"touchdown/backend/problem"
 )
 
 var made sync.Map
@@ -51,6 +53,22 @@ func TestMergePEM(t *testing.T) {
 	}
 	if got := nodeconfig.MergePEM("", "no certificate"); got != "" {
 		t.Errorf("made %q of nothing", got)
+	}
+}
+
+// TestNoAuthorityIsLost: authorities of which one cannot be read are refused whole, before the cluster is asked to change anything.
+func TestNoAuthorityIsLost(t *testing.T) {
+	a, b, c := pemText(t, "a"), pemText(t, "b"), pemText(t, "c")
+	for name, bundle := range map[string]string{"no line end": a + b[:len(b)-1] + c, "cut off": a + b[:100] + "\n" + c, "cut off at the end": a + b + c[:100]} {
+		for what, w := range map[string]nodeconfig.Want{
+			"trust": {Trust: []string{c, bundle}}, "registry": {RegistryCAs: []nodeconfig.RegistryCA{{Host: "reg.site.example", PEM: bundle}}},
+		} {
+			_, cluster := kubetest.New(t)
+			changes, err := nodeconfig.Changes(t.Context(), cluster, w)
+			if code := problem.From(err).Code; err == nil || code != "CA-BAD" {
+				t.Errorf("%s with one that has its lines wrong (%s): %d changes, %v", what, name, len(changes), err)
+			}
+		}
 	}
 }
 

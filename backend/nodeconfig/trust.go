@@ -11,6 +11,7 @@ import (
 	"touchdown/backend/kube"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
+	"touchdown/backend/value"
 )
 
 const (
@@ -77,6 +78,11 @@ func caKey(ca RegistryCA) string {
 // trust adds authorities to the bundle that the cluster's proxy names.
 func (w Want) trust(ctx context.Context, c Reader) ([]Change, error) {
 	added := MergePEM("", w.Trust...)
+	for _, bundle := range w.Trust { // what is merged has lost a block that cannot be read
+		if err := torn(bundle); err != nil {
+			return nil, badPEM(message.T("the additional trust bundle"), err)
+		}
+	}
 	if added == "" {
 		return nil, nil
 	}
@@ -149,20 +155,30 @@ func contains(have [][]byte, b []byte) bool {
 	return false
 }
 
+// blocks are the certificates of a text, as far as they can be read.
 func blocks(text string) [][]byte {
 	var out [][]byte
-	for rest := []byte(text); ; {
-		var block *pem.Block
-		if block, rest = pem.Decode(rest); block == nil {
-			return out
-		}
+	all, _ := value.PEM([]byte(text))
+	for _, block := range all {
 		if block.Type == "CERTIFICATE" {
 			out = append(out, block.Bytes)
 		}
 	}
+	return out
+}
+
+// torn reports a block of a text that cannot be read.
+func torn(text string) error {
+	if _, n := value.PEM([]byte(text)); n > 0 {
+		return fmt.Errorf("block %d is cut off or damaged", n)
+	}
+	return nil
 }
 
 func certificates(text string) ([]*x509.Certificate, error) {
+	if err := torn(text); err != nil {
+		return nil, err
+	}
 	var out []*x509.Certificate
 	for _, b := range blocks(text) {
 		cert, err := x509.ParseCertificate(b)

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
-	"strings"
+	"regexp"
 	"time"
 )
 
@@ -33,11 +33,9 @@ func (d *Document) CSV() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// cell is a text on one line that no spreadsheet takes for a formula: these begin with one of four signs.
-func cell(text string) string {
-	text = printable(text)
-	if text != "" && strings.IndexByte("=+-@", text[0]) >= 0 {
-		return "'" + text
-	}
-	return text
-}
+// formula is where a cell begins that a spreadsheet computes: with one of four signs. A spreadsheet whose separator is the semicolon, as in
+// much of Europe, begins one behind each semicolon of a text, and passes over blanks and quotes there. A text has no tabs (printable).
+var formula = regexp.MustCompile(`(^|;[ "]*)([=+\-@])`)
+
+// cell is a text on one line that no spreadsheet takes for a formula, nor a part of it: some texts come from devices of the network.
+func cell(text string) string { return formula.ReplaceAllString(printable(text), "${1}'${2}") }

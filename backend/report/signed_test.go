@@ -2,9 +2,11 @@ package report_test
 
 import (
 	"bytes"
+	"encoding/csv"
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -197,6 +199,37 @@ func TestHostileTextsForgeNoLines(t *testing.T) {
 		d.Node.Hostname = text
 		if table, err := d.CSV(); err != nil || !bytes.Contains(table, []byte(",'"+text+",")) {
 			t.Errorf("%v\n%s", err, table)
+		}
+	}
+}
+
+// TestHostileTextsAreNoFormulas: no cell is one, also where a spreadsheet separates by semicolons or tabs. Texts stay readable.
+func TestHostileTextsAreNoFormulas(t *testing.T) {
+	for text, want := range map[string]string{
+		"a;=cmd|' /C calc'!A0": "a;'=cmd|' /C calc'!A0", "a; \"=1+1\"": "a; \"'=1+1\"", "a;;+1;-1 ; @x": "a;;'+1;'-1 ; '@x", "a\t=1": "a =1",
+		"sw-7; port 4": "sw-7; port 4", "CN=a; CN=b": "CN=a; CN=b", "1 + 1 = 2": "1 + 1 = 2", "-5;a": "'-5;a",
+	} {
+		d := report.New(job(), facts(), made)
+		d.Checks[0].Observed = message.Data(text)
+		table, err := d.CSV()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rows, err := csv.NewReader(bytes.NewReader(table)).ReadAll(); err != nil || rows[1][8] != want {
+			t.Errorf("%q became %q (%v), want %q", text, rows[1][8], err, want)
+		}
+		for _, separator := range ";\t" {
+			cut := csv.NewReader(bytes.NewReader(table))
+			cut.Comma, cut.LazyQuotes, cut.FieldsPerRecord = separator, true, -1
+			rows, err := cut.ReadAll()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range slices.Concat(rows...) {
+				if c = strings.TrimLeft(c, " \""); c != "" && strings.Contains("=+-@", c[:1]) {
+					t.Errorf("%q, separated by %q, has the formula %q", text, separator, c)
+				}
+			}
 		}
 	}
 }

@@ -50,13 +50,11 @@ func CABundle(s string) error {
 // parseCerts reads the certificates of a PEM text, which may have words between its blocks as openssl x509 -text has.
 func parseCerts(s string) ([]*x509.Certificate, *Error) {
 	var certs []*x509.Certificate
-	rest := []byte(s)
-	for {
-		var block *pem.Block
-		block, rest = pem.Decode(rest)
-		if block == nil {
-			break
-		}
+	blocks, torn := value.PEM([]byte(s))
+	if torn > 0 {
+		return nil, fault(message.T("copy it again, from BEGIN to END"), message.F("has a block that is cut off or damaged, number %d", torn))
+	}
+	for _, block := range blocks {
 		switch {
 		case strings.HasSuffix(block.Type, "PRIVATE KEY"):
 			return nil, fault(message.T("keep only the CERTIFICATE blocks in it"), message.T("holds a private key"))
@@ -70,8 +68,6 @@ func parseCerts(s string) ([]*x509.Certificate, *Error) {
 		certs = append(certs, cert)
 	}
 	switch {
-	case bytes.Contains(rest, []byte("-----BEGIN")):
-		return nil, fault(message.T("copy it again, from BEGIN to END"), message.F("has a block that is cut off or damaged, number %d", len(certs)+1))
 	case len(certs) == 0 && s == "":
 		return nil, fault(message.T("give the certificate as PEM"), message.T("is missing"))
 	case len(certs) == 0:
@@ -104,13 +100,11 @@ func signedBy(cert, issuer *x509.Certificate) bool {
 // parseKey reads the one key of a PEM text: PKCS #1, PKCS #8 or SEC 1.
 func parseKey(s string) (crypto.Signer, *Error) {
 	var key crypto.Signer
-	rest := []byte(s)
-	for {
-		var block *pem.Block
-		block, rest = pem.Decode(rest)
-		if block == nil {
-			break
-		}
+	blocks, torn := value.PEM([]byte(s))
+	if torn > 0 {
+		return nil, fault(message.T("copy it again, from BEGIN to END"), message.T("is cut off or damaged"))
+	}
+	for _, block := range blocks {
 		if block.Type == "EC PARAMETERS" { // openssl ecparam -genkey writes it in front of the key
 			continue
 		}
@@ -126,8 +120,6 @@ func parseKey(s string) (crypto.Signer, *Error) {
 		}
 	}
 	switch {
-	case bytes.Contains(rest, []byte("-----BEGIN")):
-		return nil, fault(message.T("copy it again, from BEGIN to END"), message.T("is cut off or damaged"))
 	case key == nil && s == "":
 		return nil, fault(message.T("give the key as PEM"), message.T("is missing"))
 	case key == nil:

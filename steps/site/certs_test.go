@@ -153,6 +153,8 @@ func TestCertificateForms(t *testing.T) {
 		{"request", block("CERTIFICATE REQUEST", nil), "holds a block that is not a certificate; keep only the CERTIFICATE blocks in it"},
 		{"damaged", leaf.pem + block("CERTIFICATE", []byte("x")), "has a certificate that cannot be read, number 2; copy it again"},
 		{"cut off", leaf.pem + middle.pem[:100], "has a block that is cut off or damaged, number 2; copy it again, from BEGIN to END"},
+		{"cut off in the middle", leaf.pem + middle.pem[:100] + "\n" + root.pem, "has a block that is cut off or damaged, number 2; copy it again, from BEGIN to END"},
+		{"no line end between", leaf.pem + middle.pem[:len(middle.pem)-1] + root.pem, "has a block that is cut off or damaged, number 2; copy it again, from BEGIN to END"},
 		{"no PEM", "hello", "holds no certificate; give it as PEM, which starts with -----BEGIN CERTIFICATE-----"},
 	}
 	for _, c := range cases {
@@ -162,6 +164,26 @@ func TestCertificateForms(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestNoAuthorityIsLost: a bundle of three of which one cannot be read is refused. Registries' authorities are of the same check.
+func TestNoAuthorityIsLost(t *testing.T) {
+	var a, b, c string
+	for _, to := range []*string{&a, &b, &c} {
+		*to = issue(t, "root", nil, ecKey(t), ca).pem
+	}
+	for name, bundle := range map[string]string{
+		"no line end": a + b[:len(b)-1] + c, "cut off": a + b[:100] + "\n" + c, "indented": a + " " + strings.ReplaceAll(b, "\n", "\n ") + "\n" + c,
+	} {
+		for _, path := range []string{"spec.additionalTrustBundle", "spec.ingressCert.ca", "spec.monitor.ca"} {
+			if err := checked(path, bundle); err == nil || !strings.Contains(err.Error(), "has a block that is cut off or damaged, number 2") {
+				t.Errorf("%s with one that has its lines wrong (%s): %v", path, name, err)
+			}
+			if err := checked(path, a+b+c); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
 		}
 	}
 }

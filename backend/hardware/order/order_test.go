@@ -143,6 +143,9 @@ func TestProfiles(t *testing.T) {
 	if own := parse(t, head+"profile: vdu\nminimum: {memoryGiB: 64}\n"); own.Minimum.MemoryGiB != 64 || own.Minimum.DiskGB != 120 || !own.Minimum.UEFI {
 		t.Errorf("a sheet with a profile: %+v", own.Minimum)
 	}
+	if s := parse(t, head+"bios: 1.4\ndisks: [{count: 1, model: 3.84, size: 0x10}]\n"); s.BIOS != "1.4" || s.Disks[0].Model != "3.84" || s.Disks[0].Size != 16 {
+		t.Errorf("texts that look like numbers: %+v", s)
+	}
 	if (*Sheet)(nil).Limits(base) != base || (*Sheet)(nil).Checks(ordered()) != nil {
 		t.Error("no sheet judges")
 	}
@@ -159,7 +162,15 @@ var hostile = map[string]string{
 	head + "ports: [{nic: eno1, port: a}, {nic: ENO1, port: b}]": "twice", head + "ports: [{nic: eno1, switch: s, port: a}, {nic: eno2, switch: s, port: a}]": "twice",
 	head + "serials: [" + strings.Repeat("A,", 1100) + "]": "more than", strings.Repeat("#", maxBytes+1): "larger",
 	"a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n": "YAML",
-	"\"\\e[31mred\": 1\n": "red",
+	"\"\\e[31mred\": 1\n":                                            "red",
+	head + "disks: [{count: 1, size: 3.84}]":                         "line 4: disks[0].size is 3.84 where a whole number is expected",
+	head + "modules:\n- count: 1\n- count: 2.5\n":                    "line 6: modules[1].count is 2.5 where",
+	head + "ports: [{nic: eno1, vlan: 20.9}]":                        "line 4: ports[0].vlan is 20.9 where",
+	head + "minimum: {memoryGiB: 0.5}":                               "line 4: minimum.memoryGiB is 0.5 where",
+	head + "nics: [&a {count: 1.5}]\ndisks: [*a, {<<: *a, size: 3}]": "line 4: nics[0].count is 1.5 where",
+	head + "disks: [{<<: {size: 0.1}, count: 1}]":                    "line 4: disks[0].size is 0.1 where",
+	head + "disks: [{<<: [{count: 1}, {size: 0.5}], count: 1}]":      "disks[0].size is 0.5 where",
+	head + "minimum: {threads: .nan}":                                "cannot unmarshal",
 }
 
 // TestHostileSheets: each is refused with where and what, and no word of it reaches a terminal as a command.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -160,7 +161,11 @@ func decode(data []byte, into *Sheet) (err error) {
 	if err := d.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
 		return message.Failed(message.T("it has more than one document"))
 	}
-	return nil
+	var document yaml.Node
+	if err := yaml.Unmarshal(data, &document); err != nil || len(document.Content) == 0 {
+		return message.Failed(message.T("it is not YAML"))
+	}
+	return whole(document.Content[0], reflect.TypeFor[Sheet](), "")
 }
 
 // begin takes over limits that are not set.

@@ -15,14 +15,15 @@ const ListenFor = 33 * time.Second
 
 // Cable is what is seen at one network port of the machine.
 type Cable struct {
-	NIC, MAC string
-	Up       bool // switched on; one that is off cannot tell its link
-	Link     bool
-	Listened time.Duration // to the switch at the other end
-	Switch   string        // as it announces itself; "" with Port "": it was not heard
-	Port     string
-	VLAN     int // of untagged frames; 0: not told
-	Frame    int // the largest frame that the switch takes, in bytes; 0: not told
+	NIC, MAC    string
+	Up          bool // switched on; one that is off cannot tell its link
+	Link        bool
+	Listened    time.Duration // to the switch at the other end
+	Switch      string        // as it announces itself; "" with Port "": it was not heard
+	Port        string
+	Description string // of Port, where that is not a name; "": none
+	VLAN        int    // of untagged frames; 0: not told
+	Frame       int    // the largest frame that the switch takes, in bytes; 0: not told
 }
 
 func (c Cable) heard() bool { return c.Switch != "" || c.Port != "" }
@@ -138,9 +139,10 @@ func (p Port) at(c Cable) bool {
 	return p.NIC == c.NIC || c.MAC != "" && strings.EqualFold(strings.ReplaceAll(p.NIC, "-", ":"), c.MAC)
 }
 
-// end reports whether a cable ends where it has to.
+// end reports whether a cable ends where it has to. A switch may announce a number of its own and the name of the port as description.
 func (p Port) end(c Cable) bool {
-	return (p.Switch == "" || sameSwitch(p.Switch, c.Switch)) && (p.Port == "" || samePort(p.Port, c.Port))
+	port := p.Port == "" || samePort(p.Port, c.Port) || c.Description != "" && samePort(p.Port, c.Description)
+	return port && (p.Switch == "" || sameSwitch(p.Switch, c.Switch))
 }
 
 // sameSwitch compares names: some switches announce their name with its domain.
@@ -184,6 +186,8 @@ func (p Port) words() message.Text {
 
 func (c Cable) words() message.Text {
 	switch {
+	case c.heard() && c.Description != "":
+		return ends(c.Switch, c.Port+" ("+c.Description+")")
 	case c.heard():
 		return ends(c.Switch, c.Port)
 	case c.Link:

@@ -156,3 +156,19 @@ func TestPortNames(t *testing.T) {
 		}
 	}
 }
+
+// TestPortByItsDescription: a switch that announces its ports by numbers has their names in the descriptions. Either is right.
+func TestPortByItsDescription(t *testing.T) {
+	here := Cable{NIC: "eno1", Up: true, Link: true, Listened: ListenFor, Switch: "sw-7", Port: "513", Description: "ge-0/0/1"}
+	for port, want := range map[string]check.Status{"ge-0/0/1": check.Pass, "513": check.Pass, "ge-0/0/2": check.Fail} {
+		c := Wiring{Ports: []Port{{NIC: "eno1", Switch: "sw-7", Port: port}}}.Checks([]Cable{here}, nil)[0]
+		if c.Status != want || c.Observed.String() != "switch sw-7 port 513 (ge-0/0/1)" {
+			t.Errorf("%s: %+v", port, c)
+		}
+	}
+	there := Cable{NIC: "eno2", Up: true, Link: true, Listened: ListenFor, Switch: "sw-7", Port: "514", Description: "ge-0/0/2"}
+	c := Wiring{Ports: []Port{{NIC: "eno1", Port: "ge-0/0/2"}}}.Checks([]Cable{here, there}, nil)[0]
+	if want := "Move the cable from eno2 to eno1."; c.Fix.String() != want {
+		t.Errorf("swapped: %+v, want %q", c, want)
+	}
+}
