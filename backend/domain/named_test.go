@@ -169,13 +169,13 @@ func TestARefusalIsToldAtOnce(t *testing.T) {
 		return nil
 	}, b.save)
 	fatal(t, err)
-	wait := func() error {
-		if err := domain.Noticed(ctx, b.c, paced()); err != nil {
+	wait := func(p domain.Timeouts) error {
+		if err := domain.Noticed(ctx, b.c, p); err != nil {
 			return err
 		}
-		return domain.WaitRolledOut(ctx, b.c, b.names.Domain, paced())
+		return domain.WaitRolledOut(ctx, b.c, b.names.Domain, p)
 	}
-	err = wait()
+	err = wait(paced())
 	if code(err) != "CERT-KAS" || !strings.Contains(err.Error(), `"api.f.site.example" is used by other indexes: [0,1]`) {
 		t.Errorf("%v", err)
 	}
@@ -189,7 +189,7 @@ func TestARefusalIsToldAtOnce(t *testing.T) {
 	fatal(t, b.SetDelay("zero"))
 	_, err = b.c.Restore(ctx, b.saved[len(b.saved)-1])
 	fatal(t, err)
-	if err := wait(); err != nil {
+	if err := wait(recovering()); err != nil { // what was begun slowly ends slowly, and the refusal stands until then
 		t.Errorf("after it was put right: %v", err)
 	}
 }
