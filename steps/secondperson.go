@@ -52,6 +52,7 @@ func (s *secondPerson) fields() []Field {
 					return err
 				}
 				*place(d) = value
+				d.Agreed = false // it was given for what the command line said
 				return d.Keep(s.Host)
 			},
 		}

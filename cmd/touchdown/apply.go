@@ -153,8 +153,10 @@ func (a *applying) review(ctx context.Context) (*view.Review, uint64, error) {
 			Fix: message.T("Look at the node (touchdown status). Continue at a console, start over with `touchdown apply --after-loss`, or put everything back with `touchdown undo`."),
 		}
 	}
-	if a.flags.dryRun && snapshot.State == view.HasFailed {
-		return nil, 0, errors.New("the job on this node has failed, and a dry run would replace the answers with which it goes on; touchdown status shows it; continue it at a console or without --dry-run")
+	if a.flags.dryRun {
+		if err := wouldTake(snapshot); err != nil {
+			return nil, 0, err
+		}
 	}
 	if a.answers.may != nil {
 		if err := a.answers.may(snapshot); err != nil {

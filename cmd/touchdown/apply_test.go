@@ -93,12 +93,15 @@ func TestWorkThatFailsEndsInJSON(t *testing.T) {
 	}
 }
 
-// TestADryRunLeavesAJobThatFailed: the answers with which it goes on stay, and so does its state.
-func TestADryRunLeavesAJobThatFailed(t *testing.T) {
-	e := &endsBadly{now: view.HasFailed, ends: view.HasFailed}
-	code, said := served(t, e, &bytes.Buffer{}, "apply", "-f", "../../test/sites/store.yaml", "--dry-run")
-	if code != exitFailed || !strings.Contains(said, "has failed") || len(e.did) > 0 || e.loaded > 0 {
-		t.Errorf("exit %d, did %q, loaded %d: %s", code, e.did, e.loaded, said)
+// TestADryRunLeavesAJob that has failed, or is done and not handed over: the answers with which it goes on or is undone stay, and so does
+// its state.
+func TestADryRunLeavesAJob(t *testing.T) {
+	for state, says := range map[view.State]string{view.HasFailed: "has failed", view.IsDone: "not handed over"} {
+		e := &endsBadly{now: state, ends: state}
+		code, said := served(t, e, &bytes.Buffer{}, "apply", "-f", "../../test/sites/store.yaml", "--dry-run")
+		if code != exitFailed || !strings.Contains(said, says) || len(e.did) > 0 || e.loaded > 0 {
+			t.Errorf("%s: exit %d, did %q, loaded %d: %s", state, code, e.did, e.loaded, said)
+		}
 	}
 }
 

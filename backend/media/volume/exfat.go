@@ -18,6 +18,7 @@ type exfat struct {
 	rootAt   int64 // first cluster of the root folder
 
 	streams map[int64]stream // of the files and folders that were listed, by their first cluster
+	empty   int64            // how many of them have no bytes, and no cluster
 }
 
 // stream is where the bytes of a file or folder are.

@@ -121,6 +121,21 @@ func TestExFATBehindWhatWasWritten(t *testing.T) {
 	}
 }
 
+// TestExFATOfEmptyFolders: the specification allows a folder without a cluster, and there may be more of them.
+func TestExFATOfEmptyFolders(t *testing.T) {
+	b := made(t, "exfat")
+	for _, name := range []string{"many", "cluster-conf"} {
+		e := b[setOf(t, b, name):]
+		clear(e[entrySize+8 : entrySize+16])
+		clear(e[entrySize+20 : entrySize+32])
+		resum(e)
+	}
+	content, err := Read(bytes.NewReader(b), int64(len(b)), all)
+	if err != nil || content.Find("site-config.yaml") == nil || content.Find("cluster-configuration/manifest.json") != nil {
+		t.Errorf("%v, %+v", err, content)
+	}
+}
+
 // TestExFATIsNotWrittenTo: the refusal says what to do.
 func TestExFATIsNotWrittenTo(t *testing.T) {
 	b := made(t, "exfat")

@@ -119,7 +119,9 @@ func (x *exfat) node(set []byte) (node, error) {
 	if !n.folder {
 		n.size = s.bytes
 	}
-	if s.bytes == 0 {
+	if s.bytes == 0 { // it has no place, and is told from others like it
+		x.empty++
+		n.start = -x.empty
 		return n, nil
 	}
 	if other, listed := x.streams[s.first]; s.first == x.rootAt || listed && other != s {

@@ -1,0 +1,18 @@
+package main
+
+import (
+	"errors"
+
+	"touchdown/steps/view"
+)
+
+// wouldTake refuses a dry run that would take a job's answers away.
+func wouldTake(s *view.Snapshot) error {
+	switch {
+	case s.State == view.HasFailed:
+		return errors.New("the job on this node has failed, and a dry run would replace the answers with which it goes on; touchdown status shows it; continue it at a console or without --dry-run")
+	case s.State == view.IsDone && !s.Locked:
+		return errors.New("the job on this node is done and not handed over, and a dry run would replace its answers: it could not be undone or handed over any more; touchdown status shows it; accept the hand-over or undo it before")
+	}
+	return nil
+}
