@@ -281,18 +281,21 @@ func TestPageInABrowser(t *testing.T) {
 	d := document()
 	d.Node.Serial = "<img src=x onerror=alert(1)>"
 	p := signed(t, d, key(t))
-	for text, want := range map[string]string{
-		string(p.Signed): "Unchanged since it was signed.", p.Label: "Unchanged since it was signed.", p.Label + "A": "REFUSED", string(p.Signed[:900]): "REFUSED",
+	two, both, _ := byTwo(t)
+	for _, c := range []struct{ Text, Want, Digest string }{
+		{string(p.Signed), "Unchanged since it was signed.", report.Digest(p.JSON)},
+		{p.Label, "Unchanged since it was signed.", report.Digest(p.JSON)},
+		{string(both), "NOT CHECKED by this page", report.Digest(two.JSON)},
+		{string(two.Signed), "MISSING: this file has the signature of the node alone", report.Digest(two.JSON)},
+		{p.Label + "A", "REFUSED", ""},
+		{string(p.Signed[:900]), "REFUSED", ""},
 	} {
 		cmd := exec.CommandContext(t.Context(), program, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+filepath.Join(dir, "profile"),
-			"--virtual-time-budget=60000", "--dump-dom", "file://"+file+"#"+strings.ReplaceAll(url.QueryEscape(text), "+", "%20"))
+			"--virtual-time-budget=60000", "--dump-dom", "file://"+file+"#"+strings.ReplaceAll(url.QueryEscape(c.Text), "+", "%20"))
 		out, err := cmd.Output()
 		_, shown, _ := strings.Cut(string(out), `id="result"`)
-		if err != nil || !strings.Contains(shown, want) || strings.Contains(shown, "<img") {
-			t.Errorf("%.40q: %v\n%s", text, err, shown)
-		}
-		if want != "REFUSED" && !strings.Contains(shown, report.Digest(p.JSON)) {
-			t.Errorf("the digest is not shown:\n%s", shown)
+		if err != nil || !strings.Contains(shown, c.Want) || !strings.Contains(shown, c.Digest) || strings.Contains(shown, "<img") {
+			t.Errorf("%.40q: %v\n%s", c.Text, err, shown)
 		}
 	}
 }
