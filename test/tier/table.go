@@ -36,7 +36,7 @@ var table = []Row{
 	{Package: "test/e2e", Run: "TestAStickLandsANode", Tier: All, Seconds: 60, Boots: true, Proves: "a stick lands a sealed node with nobody at its keys, over a question that it takes along; report and used mark are on it in the end, and the site config is not; a support bundle of that node, also without cluster and room"},
 	{Package: "test/e2e", Run: "TestAWipedNode", Tier: All, Seconds: 300, Boots: true, Proves: "a landed and a sealed node are wiped, with a power cut in the middle that the next boot ends; what stays is a cluster that starts again"},
 	{Package: "test/e2e", Tier: All, Seconds: 900, Boots: true, Proves: "fault matrices of a landing: API, network, crashes, renames, wrong settings"},
-	{Package: "test/e2e/line", Run: "TestAReturnedNode", Tier: All, Seconds: 190, Boots: true, Proves: "a node lands, comes back after its hand-over, is sealed again by the list and lands under another name"},
+	{Package: "test/e2e/line", Run: "TestAReturnedNode", Tier: All, Seconds: 190, Boots: true, Proves: "a node lands, comes back after its hand-over, is sealed again by the list with the signature of a second person, and lands under another name"},
 	{Package: "test/e2e/line", Tier: All, Seconds: 500, Boots: true, Proves: "the image store kept, pruned, moved with a registry, damaged and repaired; default catalog sources fail a rehearsal"},
 	{Package: "test/e2e/images", Tier: All, Seconds: 120, Boots: true, Proves: "pulls share layers; moves on a stocked node"},
 	{Package: "test/e2e/seeded", Tier: All, Seconds: 150, Boots: true, Proves: "power cuts and bad input while the image store changes"},

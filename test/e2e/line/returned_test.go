@@ -28,7 +28,8 @@ spec:
 }
 
 // TestAReturnedNode lands a node, accepts the hand-over, and brings it back to the bench line: the list goes from the hardware check, with a
-// burn-in, to the seal on a cluster that keeps the identity of its site. Then it lands under another name.
+// burn-in, to the seal on a cluster that keeps the identity of its site, for which a second person signs behind three reboots. Then it lands
+// under another name.
 func TestAReturnedNode(t *testing.T) {
 	l := built(t, node.StockedFactory)
 	ctx, m := l.ctx, l.Node
@@ -44,7 +45,11 @@ func TestAReturnedNode(t *testing.T) {
 		t.Errorf("without the flag: exit %d, %v\n%s", code, err, out)
 	}
 	l.must(m.WriteFile("/var/tmp/line.yaml", []byte(benchLine), 0o600))
-	args := []string{"factory", "--returned", node.HostName, "--unattended", "-f", "/var/tmp/line.yaml", "--by", "the bench", "--force", "--burn-in", "1m"}
+	if out, err := m.Shell(ctx, "cd /var/tmp && touchdown media keygen anna && touchdown media keygen carl"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	args := []string{"factory", "--returned", node.HostName, "--unattended", "-f", "/var/tmp/line.yaml", "--by", "the bench", "--force", "--burn-in", "1m",
+		"--second-key", "/var/tmp/anna.pub", "--second", "Anna Huber", "--second-sign", "/var/tmp/anna.key"}
 	for _, check := range landing.Waived {
 		args = append(args, "--waive", check+"=the bench has the hardware of a build machine")
 	}
@@ -52,6 +57,7 @@ func TestAReturnedNode(t *testing.T) {
 	t.Logf("exit %d, %v\n%s", code, err, out)
 	l.sealed()
 	l.burntIn()
+	l.sealedByTwo()
 	day := time.Now().UTC().Format("2006-01-02")
 	if out, err := m.Shell(ctx, "cd /var/lib/touchdown; ls; ls returned/"+day+"; test ! -e journal.jsonl && touchdown report verify --key report-key.pub returned/"+day+"/report.signed.json"); err != nil {
 		t.Errorf("the records of the site: %v\n%s", err, out)
@@ -85,6 +91,18 @@ func (l *factoryLine) lands(name string) {
 	}
 	if err := l.Proof(l.ctx, name+".retail.example.com"); err != nil {
 		l.t.Errorf("from outside: %v", err)
+	}
+}
+
+// sealedByTwo has the signed report verified with the key of the second person, and refused with somebody else's.
+func (l *factoryLine) sealedByTwo() {
+	l.t.Helper()
+	const verify = "cd /var/lib/touchdown && touchdown report verify --key report-key.pub report.signed.json --second-key /var/tmp/"
+	if out, err := l.Node.Shell(l.ctx, verify+"anna.pub"); err != nil || !strings.Contains(out, "Anna Huber") || !strings.Contains(out, "the bench") {
+		l.t.Errorf("the seal of two people: %v\n%s", err, out)
+	}
+	if out, err := l.Node.Shell(l.ctx, verify+"carl.pub"); err == nil {
+		l.t.Errorf("the seal counts with another person's key:\n%s", out)
 	}
 }
 
