@@ -97,7 +97,7 @@ func (l *factoryLine) lands(name string) {
 // sealedByTwo has the signed report verified with the key of the second person, and refused with somebody else's.
 func (l *factoryLine) sealedByTwo() {
 	l.t.Helper()
-	const verify = "cd /var/lib/touchdown && touchdown report verify --key report-key.pub report.signed.json --second-key /var/tmp/"
+	const verify = "cd /var/lib/touchdown/factory && touchdown report verify --key ../report-key.pub report.signed.json --second-key /var/tmp/"
 	if out, err := l.Node.Shell(l.ctx, verify+"anna.pub"); err != nil || !strings.Contains(out, "Anna Huber") || !strings.Contains(out, "the bench") {
 		l.t.Errorf("the seal of two people: %v\n%s", err, out)
 	}
