@@ -62,7 +62,7 @@ var table = []Row{
 	{Package: "test/bench/kernel", Tier: All, Seconds: 680, Alone: true, Proves: "VLAN, bond, large packets and true boots on a separate kernel, which keeps off the line of an open console"},
 
 	{Package: "test/bench/nodeip", Run: "TestNodeIP", Tier: Real, Seconds: 5, Proves: "OpenShift's own node-ip leaves the address alone that Touchdown notes down, and takes the site's where nothing is noted"},
-	{Package: "test/bench/operators", Tier: Real, Seconds: 900, Alone: true, Proves: "a move, its undo and hostile configurations end as with the stand-ins where OpenShift's own operators do the work; how the stand-ins differ; a move and its undo start kube-apiserver once each; the real machine-config-controller renders once"},
+	{Package: "test/bench/operators", Tier: Real, Seconds: 900, Alone: true, Proves: "a move, its undo and hostile configurations end as with the stand-ins where OpenShift's own operators do the work; how the stand-ins differ; a move and its undo start kube-apiserver once each; the real machine-config-controller renders once; the real login takes the hand-over's password and ends who was in with the factory's"},
 	{Make: "bench-networkmanager", Tier: Own, Seconds: 1500, Boots: true, Proves: "the node's network keeps what the others prove with NetworkManager 1.42, that of OpenShift 4.14 and 4.15"},
 
 	// What is not a Go test.

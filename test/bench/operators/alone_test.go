@@ -13,7 +13,7 @@ import (
 )
 
 // lanes are the tests with real operators: those of a lane run one after the other, and the lanes side by side.
-var lanes = [][]string{{"TestRealOperators"}, {"TestOrders"}, {"TestRouter", "TestMachineConfigController", "TestNodeConfigSteps"}}
+var lanes = [][]string{{"TestRealOperators"}, {"TestOrders"}, {"TestOAuthServer", "TestRouter", "TestMachineConfigController", "TestNodeConfigSteps"}}
 
 // TestMain starts each test again in its own namespaces, where there is a loopback and nothing else: operators ask for service
 // addresses, and whatever answers to these on a network outside is not to hear of it. Two of a kind would want the same port of it, too.

@@ -70,7 +70,7 @@ func newBedOf(t *testing.T, o bench.Options) *bed {
 // start says how each operator is started.
 var start = map[string]func(*testing.T, *bench.Cluster){
 	"kube-apiserver": runKubeAPIServer, "ingress": runIngress, "authentication": runAuthentication, "console": runConsole,
-	"machine-config": runMachineConfigController, "router": runRouter,
+	"machine-config": runMachineConfigController, "router": runRouter, "oauth-server": runOAuthServer,
 }
 
 func (b *bed) log(format string, args ...any) {

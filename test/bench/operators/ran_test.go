@@ -30,6 +30,7 @@ type partRan struct {
 // otherwise says why a part takes no part in the move of TestRealOperators.
 var otherwise = map[string]string{
 	"authentication": "it never becomes available on the bench, which has no pods of the login and of the OAuth API, so that a move would wait without end; TestOrders runs its moves and undos with it, and goes by kube-apiserver's revision",
+	"oauth-server":   "nobody logs in during a move; TestOAuthServer logs in before and after the hand-over's new password",
 	"machine-config": "a move of the names writes no MachineConfig; its tests land and undo the node's configuration",
 }
 

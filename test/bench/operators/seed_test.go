@@ -38,6 +38,8 @@ var kinds = []string{
 	"console.openshift.io/v1/ConsoleLink/consolelinks/Cluster",
 	"oauth.openshift.io/v1/OAuthClient/oauthclients/Cluster",
 	"oauth.openshift.io/v1/OAuthAccessToken/oauthaccesstokens/Cluster",
+	"oauth.openshift.io/v1/OAuthAuthorizeToken/oauthauthorizetokens/Cluster",
+	"oauth.openshift.io/v1/OAuthClientAuthorization/oauthclientauthorizations/Cluster",
 	"machineconfiguration.openshift.io/v1/ControllerConfig/controllerconfigs/Cluster",
 	"machineconfiguration.openshift.io/v1/ContainerRuntimeConfig/containerruntimeconfigs/Cluster",
 	"machineconfiguration.openshift.io/v1/MachineOSConfig/machineosconfigs/Cluster",
@@ -49,6 +51,7 @@ var kinds = []string{
 	"config.openshift.io/v1alpha1/ImagePolicy/imagepolicies/Namespaced",
 	"user.openshift.io/v1/User/users/Cluster",
 	"user.openshift.io/v1/Identity/identities/Cluster",
+	"user.openshift.io/v1/Group/groups/Cluster",
 }
 
 // gates are feature gates that these operators ask for and the bench's release of openshift/api does not know.

@@ -94,7 +94,7 @@ func (l *factoryLine) lands(name string) {
 	}
 }
 
-// sealedByTwo has the signed report verified with the key of the second person, and refused with somebody else's.
+// sealedByTwo has the signed report verified with the key of the second person, and refused with another person's.
 func (l *factoryLine) sealedByTwo() {
 	l.t.Helper()
 	const verify = "cd /var/lib/touchdown/factory && touchdown report verify --key ../report-key.pub report.signed.json --second-key /var/tmp/"
