@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +17,9 @@ import (
 // readSite reads a site config; - is standard input, where no file lies beside it. What is wrong with it is the caller's mistake.
 func readSite(cmd *cobra.Command, file string) (*site.Config, error) {
 	if file != "-" {
+		if stream(file) {
+			return nil, usage(fmt.Errorf("%s is a pipe or a device, which has no folder for the files that a site config names; give - to read standard input", file))
+		}
 		cfg, err := site.Load(file)
 		if err != nil {
 			return nil, usage(err)
@@ -30,6 +35,12 @@ func readSite(cmd *cobra.Command, file string) (*site.Config, error) {
 		return nil, usage(err)
 	}
 	return cfg, nil
+}
+
+// stream tells whether a name stands for a pipe or a device, as /dev/stdin and a shell's <(command) do.
+func stream(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && !info.IsDir() && (!info.Mode().IsRegular() || strings.HasPrefix(file, "/dev/"))
 }
 
 // spent is standard input after it was read: a second reader would take the end of it for an empty file.

@@ -95,6 +95,8 @@ func hostname(s string) error {
 		return fault(message.T("choose another name for the node"), message.F("is %s; a name that starts with localhost is taken for none", shown(s)))
 	case numeric(s):
 		return fault(message.T("use a letter in it"), message.F("is %s, which reads like an address", shown(s)))
+	case inCluster(s):
+		return fault(message.T("choose another name for the node"), message.F("is %s, which is a name of the services inside every cluster", shown(s)))
 	}
 	return nil
 }
@@ -145,12 +147,21 @@ func questionID(s string) error {
 	return nil
 }
 
+// placeholder are signs that no name has, and that the templates of documents have around what is to be filled in.
+const placeholder = "<>{}$"
+
+func unfilled(s string) *Error {
+	return fault(message.T("write the value that belongs there"), message.F("is %s, a placeholder that nobody filled in", shown(s)))
+}
+
 // dnsName names the commonest mistakes before it leaves the rest to DNS-1123.
 func dnsName(s, example string) *Error {
 	write := message.F("write it like %s", example)
 	switch {
 	case s == "":
 		return fault(write, message.T("is missing"))
+	case strings.ContainsAny(s, placeholder):
+		return unfilled(s)
 	case strings.Contains(s, "://"):
 		return fault(message.T("write the name without http:// and path"), message.F("is %s, a web address", shown(s)))
 	case strings.ContainsAny(s, " \t"):

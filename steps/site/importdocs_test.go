@@ -184,6 +184,18 @@ func TestImportOfSeveralHosts(t *testing.T) {
 	}
 }
 
+// TestImportOfSeveralNetworks: an agent-config is for the networks of its hosts, so of several one has to be named: a site config without it
+// would land by DHCP.
+func TestImportOfSeveralNetworks(t *testing.T) {
+	const doc = "kind: AgentConfig\nmetadata: {name: store}\nhosts:\n- {hostname: a, networkConfig: {interfaces: [{name: eno1, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]}}\n- {hostname: b}\n"
+	if _, _, err := Import([]byte(doc), "doc", ImportChoice{}); err == nil || !strings.Contains(err.Error(), `describes 2 nodes: "a" and "b"; say which one this node is: --node NAME`) {
+		t.Errorf("without a name: %v", err)
+	}
+	if config, _, err := Import([]byte(doc), "doc", ImportChoice{Node: "a"}); err != nil || !strings.Contains(string(config.Spec.NetworkConfig), "eno1") {
+		t.Errorf("--node a: %v", err)
+	}
+}
+
 // TestImportOfAClusterWithoutNodes: the values of the only cluster need no node.
 func TestImportOfAClusterWithoutNodes(t *testing.T) {
 	doc := "apiVersion: ran.openshift.io/v1\nkind: SiteConfig\nspec: {baseDomain: example.com, clusters: [{clusterName: one, additionalNTPSources: [ntp.example.com]}%s]}\n"

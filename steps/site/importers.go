@@ -83,7 +83,7 @@ func fromInstallConfig(im *importer, doc spot) {
 	im.proxy(doc.get("proxy"))
 	im.take(doc.get("additionalTrustBundle"), "spec.additionalTrustBundle")
 	im.list(doc.get("platform.baremetal.additionalNTPServers"), "spec.additionalNTPSources")
-	im.network(im.host("name", doc.get("platform.baremetal.hosts")).get("networkConfig"))
+	im.network(im.host("name", doc.get("platform.baremetal.hosts"), false).get("networkConfig"))
 }
 
 // fromAgentConfig takes over what an agent-config.yaml says about its host.
@@ -94,7 +94,7 @@ func fromAgentConfig(im *importer, doc spot) {
 	}
 	im.take(doc.get("metadata.name"), "spec.clusterName")
 	im.list(doc.get("additionalNTPSources"), "spec.additionalNTPSources")
-	host := im.host("hostname", doc.get("hosts"))
+	host := im.host("hostname", doc.get("hosts"), true)
 	im.hostname(host.get("hostname"))
 	im.network(host.get("networkConfig"))
 }

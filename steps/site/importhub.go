@@ -3,6 +3,7 @@ package site
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -93,9 +94,12 @@ type nodeList struct {
 	cluster string
 }
 
-// host is pick for documents whose hosts are one part of many: several hosts are left out where no name chooses one.
-func (im *importer) host(key string, hosts spot) spot {
-	if all := hosts.items(); len(all) > 1 && im.choice.Node == "" {
+// host is pick for documents that say more than what is said of their hosts: several hosts are left out where no name chooses one. Those
+// whose networks are what the document is for are not: a site config without them would land by DHCP.
+func (im *importer) host(key string, hosts spot, forNetworks bool) spot {
+	all := hosts.items()
+	network := func(host spot) bool { return !host.get("networkConfig").blank() }
+	if len(all) > 1 && im.choice.Node == "" && !(forNetworks && slices.ContainsFunc(all, network)) {
 		im.leave(hosts, fmt.Sprintf("it describes %d nodes; --node NAME takes one", len(all)))
 		return spot{}
 	}

@@ -34,6 +34,8 @@ func (v *judge) hostname(s Spec) {
 		v.fail(path, fault(message.T("remove it to keep the factory's name, or write spec.policy.allowHostnameChange: true"), message.T("is given, but spec.policy.allowHostnameChange is false")))
 	case !s.Policy.AllowReboot:
 		v.fail(path, fault(message.T("write spec.policy.allowReboot: true"), message.T("is given, but the reboot that it takes is not allowed")))
+	case v.config.own(s.Hostname) || s.Hostname == v.config.Domain():
+		v.fail(path, fault(message.T("choose another name for the node"), message.F("is %s, a name of the cluster itself: its API, its applications or its domain", shown(s.Hostname))))
 	}
 }
 

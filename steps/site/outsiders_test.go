@@ -49,3 +49,35 @@ func TestDesiredStateNames(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesOfTheClusterAreNoNodes: the node's name leads to the node alone, so no name of the cluster is one.
+func TestNamesOfTheClusterAreNoNodes(t *testing.T) {
+	const itself, inside = "a name of the cluster itself", "a name of the services inside every cluster"
+	for name, want := range map[string]string{
+		"api.store.example.com": itself, "api-int.store.example.com": itself, "apps.store.example.com": itself, "x.apps.store.example.com": itself,
+		"store.example.com": itself, "kubernetes.default.svc": inside, "node.cluster.local": inside,
+		"node.store.example.com": "", "api": "", "api.other.example.com": "",
+	} {
+		errs, _ := verdicts(t, map[string]string{"spec.clusterName": "store", "spec.baseDomain": "example.com", "spec.hostname": name,
+			"spec.policy.allowHostnameChange": "true", "spec.policy.allowReboot": "true"})
+		if (want == "") != (errs == "") || !strings.Contains(errs, want) {
+			t.Errorf("%s: %q", name, errs)
+		}
+	}
+}
+
+// TestPlaceholders: what a template left open is told as that, whatever else is wrong with it.
+func TestPlaceholders(t *testing.T) {
+	for _, name := range []string{"${CLUSTER_NAME}", "<cluster name>", "{{ name }}"} {
+		for what, judged := range map[string]error{"cluster": ClusterName(name), "domain": BaseDomain(name + ".example.com"), "mirror": MirrorSource(name + ":8443")} {
+			if judged == nil || !strings.Contains(judged.Error(), "a placeholder that nobody filled in") {
+				t.Errorf("%s %s: %v", what, name, judged)
+			}
+		}
+	}
+	for _, mirror := range []string{"[2001:db8::1]:5000/ocp", "2001:db8::1/ocp"} {
+		if err := MirrorSource(mirror); err == nil || !strings.Contains(err.Error(), "begins with an IPv6 address; OpenShift's mirror sets take none") {
+			t.Errorf("%s: %v", mirror, err)
+		}
+	}
+}

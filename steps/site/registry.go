@@ -75,6 +75,10 @@ func imageLocation(s string, judge func(host string) *Error) *Error {
 	switch {
 	case s == "":
 		return fault(message.F("write it like %s", example), message.T("is missing"))
+	case strings.ContainsAny(s, placeholder):
+		return unfilled(s)
+	case strings.HasPrefix(s, "[") || strings.Count(server, ":") > 1:
+		return fault(message.T("give the registry a name"), message.F("is %s, which begins with an IPv6 address; OpenShift's mirror sets take none", shown(s)))
 	case strings.Contains(s, "://"):
 		return fault(message.F("write it like %s, without http://", example), message.F("is %s, a web address", shown(s)))
 	case strings.Contains(s, "@"):

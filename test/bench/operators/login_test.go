@@ -75,7 +75,7 @@ oauthConfig:
 	run(t, b, "oauth-server", nil, "osinserver", "--config", config, "-v", "2")
 }
 
-// person is somebody with a browser in front of the login.
+// person is someone with a browser in front of the login.
 type person struct {
 	b    *bed
 	http *http.Client
