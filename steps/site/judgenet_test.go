@@ -64,11 +64,11 @@ func TestNetworkTogether(t *testing.T) {
 		},
 		{
 			"every name leads to the node", network("dnsSearch", "example.com, apps.a.b"),
-			"spec.network.dnsSearch: has \"apps.a.b\": every name below it leads to this node, so that pods would find nothing else; remove it", "",
+			"spec.network.dnsSearch: has \"apps.a.b\": every name below it leads to this node, so pods would find nothing else; remove it", "",
 		},
 		{
 			"every name leads to the node, below", network("dnsSearch", "x.apps.a.b"),
-			"spec.network.dnsSearch: has \"x.apps.a.b\": every name below it leads to this node, so that pods would find nothing else; remove it", "",
+			"spec.network.dnsSearch: has \"x.apps.a.b\": every name below it leads to this node, so pods would find nothing else; remove it", "",
 		},
 		{"the cluster's own domain", network("dnsSearch", "store.example.com, myapps.a.b"), "", ""},
 		{"netmask", network("ipv4.prefixLength", "255.255.255.128"), "", ""},

@@ -120,7 +120,7 @@ func (v *judge) domain() {
 		v.warn(path, fault(message.T("use another domain if the site can"), message.T("ends with .local, which many computers look up by multicast instead of DNS (RFC 6762)")))
 	}
 	if s.BaseDomain == s.ClusterName || strings.HasPrefix(s.BaseDomain, s.ClusterName+".") {
-		v.warn(path, fault(message.T("leave the cluster name out of the base domain"), message.F("starts with the cluster name, so that the domain is %s", shown(v.config.Domain()))))
+		v.warn(path, fault(message.T("leave the cluster name out of the base domain"), message.F("starts with the cluster name, so the domain is %s", shown(v.config.Domain()))))
 	}
 }
 

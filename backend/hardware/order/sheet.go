@@ -120,7 +120,7 @@ func profile(name string) (*Sheet, error) {
 func unreadable(name string, err error) error {
 	return &problem.Problem{
 		Code: "SHT-FLE", Err: err, Summary: message.F("The profile or order sheet %s cannot be used.", path.Base(name)),
-		Fix: message.F("Give one of the profiles %s, or a file as assets/profiles has them, with what is named corrected.", strings.Join(Profiles(), ", ")),
+		Fix: message.F("Give one of the profiles %s, or a file like those in assets/profiles; correct what is named.", strings.Join(Profiles(), ", ")),
 	}
 }
 

@@ -144,7 +144,8 @@ func sameMAC(a, b string) bool {
 	return mac != "" && mac == value.MAC(b)
 }
 
-// end reports whether a cable ends where it has to. A switch may announce a number of its own and the name of the port as description.
+// end reports whether the other end of a cable is where it has to be. A switch may announce a port by a number, and its name only in the
+// description.
 func (p Port) end(c Cable) bool {
 	port := p.Port == "" || samePort(p.Port, c.Port) || c.Description != "" && samePort(p.Port, c.Description)
 	return port && (p.Switch == "" || sameSwitch(p.Switch, c.Switch))
