@@ -85,24 +85,26 @@ func (*bakeUplink) Title() message.Text { return message.T("Give the uplink the 
 
 // Plan tells the profile.
 func (*bakeUplink) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
-	cluster, err := factory.Look(ctx, node.Kube)
-	if err != nil {
-		return Plan{}, err
-	}
-	u, err := factory.FindUplink(ctx, node.Host, cluster.Own)
+	cluster, u, err := uplinkOf(ctx, node, node.Kube)
 	if err != nil || u.Ready() {
 		return Plan{}, err
 	}
 	return Plan{Changes: []Change{{What: message.F("Profile of %s", u.Device), New: message.F("%s for good, beside the site's", cluster.Own.String())}}}, nil
 }
 
-// Run saves the profile and changes it.
-func (*bakeUplink) Run(ctx context.Context, node *backend.Node, report Report) error {
-	cluster, err := factory.Look(ctx, node.Kube.WithProgress(report.Progress))
+// uplinkOf finds the uplink, and the cluster whose node it belongs to.
+func uplinkOf(ctx context.Context, node *backend.Node, c *kube.Cluster) (factory.Cluster, factory.Uplink, error) {
+	cluster, err := factory.Look(ctx, c)
 	if err != nil {
-		return err
+		return cluster, factory.Uplink{}, err
 	}
 	u, err := factory.FindUplink(ctx, node.Host, cluster.Own)
+	return cluster, u, err
+}
+
+// Run saves the profile and changes it.
+func (*bakeUplink) Run(ctx context.Context, node *backend.Node, report Report) error {
+	cluster, u, err := uplinkOf(ctx, node, node.Kube.WithProgress(report.Progress))
 	if err != nil || u.Ready() {
 		return err
 	}

@@ -70,7 +70,7 @@ func (s *siteCertificates) Plan(ctx context.Context, node *backend.Node) (Plan, 
 	}
 	switch {
 	case in.kept[1] != "":
-		changes[1].New = message.F("%s. The console and the login get a copy of it: when it is renewed, their copy has to be renewed too", changes[1].New)
+		changes[1].New = message.F("%s. The console and the login get a copy of it: renew the copy whenever you renew the certificate", changes[1].New)
 	case in.owners.Router != "":
 		changes = append(changes, Change{
 			What: message.T("Default certificate of the router"), Old: message.F("secret %s", in.owners.Router),

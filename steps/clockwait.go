@@ -42,6 +42,6 @@ func noWait(ctx context.Context, node *backend.Node, report Report, named bool, 
 	if err := clock.BootWait(ctx, node.Host, false); err != nil {
 		return err
 	}
-	report.Say(message.T("The site has no time server, so that a boot does not wait for one any more."))
+	report.Say(message.T("The site has no time server, so a boot no longer waits for one."))
 	return nil
 }

@@ -8,10 +8,10 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/certs"
 	"touchdown/backend/check"
-	"touchdown/backend/clock"
 	"touchdown/backend/domain"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
+	"touchdown/backend/value"
 	"touchdown/steps/dated"
 	"touchdown/steps/site"
 	"touchdown/steps/site/pin"
@@ -143,7 +143,7 @@ func ownCheck(id string, title message.Text, pair certs.Pair, names, also []stri
 // that begins within what a clock is set ahead without asking is worth a warning.
 func judgeOwn(pair certs.Pair, names, also []string, cfg *site.Config, node *backend.Node) (*x509.Certificate, []message.Text, error) {
 	by, begins := dated.By(node.Host, node.Now(), cfg), certs.Begins(pair)
-	early := !by.IsZero() && by.Before(begins) && !by.Add(clock.MaxForward).Before(begins)
+	early := !by.IsZero() && by.Before(begins) && !by.Add(value.MaxForward).Before(begins)
 	if early {
 		by = begins
 	}

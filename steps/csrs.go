@@ -160,7 +160,7 @@ func strangers(left []csr.Left) check.Check {
 		return ch
 	}
 	ch.Status, ch.Observed = check.Warn, message.N(len(left), "%d waits and is left alone", "%d wait and are left alone")
-	ch.Fix = message.T("Ask the cluster's administrator to look at them, and to deny those that nobody can explain.")
+	ch.Fix = message.T("Ask the cluster's administrator to look at them, and to deny any that have no explanation.")
 	var all []message.Text
 	for _, l := range left {
 		all = append(all, message.F("%s: %s", l.Name, l.Reason))

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"touchdown/backend"
@@ -75,9 +77,38 @@ func (s *siteHostname) Plan(_ context.Context, node *backend.Node) (Plan, error)
 
 // renaming is what must be known again after the reboot.
 type renaming struct {
-	From, To string
-	Boot     string // in which the name was set
-	Labels   map[string]string
+	From, To string            // From is the name that the cluster knew the node by when To was set
+	Boot     string            // in which the name was set
+	Labels   map[string]string // of the node called From
+	Past     []string          `json:",omitempty"` // the job's earlier names: a Node may still be there under each
+	In       bool              `json:",omitempty"` // the cluster has the node as To, with its labels
+}
+
+// renamed is the note for one more name. The former name and its labels stay those of the first attempt until the machine has started with
+// the name that this gave it: before that the cluster never saw it, and the Node with the labels may be gone.
+func (s *siteHostname) renamed(ctx context.Context, c *kube.Cluster, now, boot string, r renaming) (renaming, error) {
+	to := s.Site.Spec.Hostname
+	next := renaming{From: r.From, To: to, Boot: boot, Labels: r.Labels}
+	if r.From == "" || now == r.To && boot != r.Boot {
+		_, n, err := csr.Self(ctx, c, now)
+		if err != nil {
+			return r, fmt.Errorf("reading the node's labels: %w", err)
+		}
+		next.From, next.Labels = now, map[string]string{}
+		if n == nil || !r.In { // a node that has come back only just now lacks labels
+			maps.Copy(next.Labels, r.Labels)
+		}
+		if n != nil {
+			next.From = n.Name
+			maps.Copy(next.Labels, n.Labels)
+		}
+	}
+	for _, name := range append(r.Past, r.From, r.To) {
+		if name != "" && name != next.From && name != to && !slices.Contains(next.Past, name) {
+			next.Past = append(next.Past, name)
+		}
+	}
+	return next, nil
 }
 
 const renameNote = "rename"
@@ -96,15 +127,20 @@ func (s *siteHostname) Run(ctx context.Context, node *backend.Node, report Repor
 	if err != nil {
 		return err
 	}
-	if now != s.Site.Spec.Hostname {
-		return s.rename(ctx, node, report, now, r)
-	}
-	if r.To != now {
-		return nil // it had this name from the start
-	}
 	boot, err := node.Host.BootID()
 	if err != nil {
 		return fmt.Errorf("reading the boot id: %w", err)
+	}
+	switch {
+	case now != s.Site.Spec.Hostname:
+		return s.rename(ctx, node, report, now, boot, r)
+	case r.To == "":
+		return nil // it had this name from the start
+	case r.To != now: // another name was begun and not set: the kubelet may be stopped, and the Node gone
+		r.Past, r.To = append(r.Past, r.To), now
+		if err := note(report, r); err != nil {
+			return err
+		}
 	}
 	if boot == r.Boot {
 		return &Reboot{message.F("the node takes its new name %s", now)}
@@ -113,55 +149,48 @@ func (s *siteHostname) Run(ctx context.Context, node *backend.Node, report Repor
 }
 
 // rename keeps the Node's labels before the Node goes.
-func (s *siteHostname) rename(ctx context.Context, node *backend.Node, report Report, from string, r renaming) error {
-	c, to := node.Kube.WithProgress(report.Progress), s.Site.Spec.Hostname
-	boot, err := node.Host.BootID()
+func (s *siteHostname) rename(ctx context.Context, node *backend.Node, report Report, now, boot string, r renaming) error {
+	c := node.Kube.WithProgress(report.Progress)
+	r, err := s.renamed(ctx, c, now, boot, r)
 	if err != nil {
-		return fmt.Errorf("reading the boot id: %w", err)
-	}
-	r.To, r.Boot = to, boot
-	if r.From == "" {
-		if err := s.remember(ctx, c, from, &r); err != nil {
-			return err
-		}
+		return err
 	}
 	if err := note(report, r); err != nil {
 		return err
 	}
-	report.Say(message.F("The node %s becomes %s.", r.From, to))
-	err = kubelet.Rename(ctx, node.Host, c, r.From, to, func(_ kube.Ref, original []byte) error {
+	report.Say(message.F("The node %s becomes %s.", r.From, r.To))
+	err = kubelet.Rename(ctx, node.Host, c, r.From, r.To, func(_ kube.Ref, original []byte) error {
 		return report.Save("node", original)
 	})
 	if err != nil {
 		return fmt.Errorf("renaming the node: %w", err)
 	}
-	return &Reboot{message.F("the node takes its new name %s", to)}
-}
-
-func (*siteHostname) remember(ctx context.Context, c *kube.Cluster, hostname string, r *renaming) error {
-	_, n, err := csr.Self(ctx, c, hostname)
-	if err != nil {
-		return fmt.Errorf("reading the node's labels: %w", err)
-	}
-	r.From = hostname
-	if n != nil {
-		r.From, r.Labels = n.Name, n.Labels
-	}
-	return nil
+	return &Reboot{message.F("the node takes its new name %s", r.To)}
 }
 
 // readmit approves the new node's requests, and gives it the old one's labels.
 func (s *siteHostname) readmit(ctx context.Context, node *backend.Node, report Report, r renaming) error {
 	c := node.Kube.WithProgress(report.Progress)
 	// While it was stopped, the kubelet may have written its old Node once more.
-	if err := kubelet.Forget(ctx, c.Within(s.limit()), r.From, func(kube.Ref, []byte) error { return nil }); err != nil {
-		return fmt.Errorf("removing the old node: %w", err)
+	for _, name := range append(r.Past, r.From) {
+		if name == r.To {
+			continue
+		}
+		if err := kubelet.Forget(ctx, c.Within(s.limit()), name, func(kube.Ref, []byte) error { return nil }); err != nil {
+			return fmt.Errorf("removing the old node: %w", err)
+		}
 	}
 	if err := (&nodeCSRs{Limit: s.limit()}).Run(ctx, node, report); err != nil {
 		return err
 	}
 	if err := kubelet.Relabel(ctx, c, r.To, r.Labels); err != nil {
 		return fmt.Errorf("giving the node its labels: %w", err)
+	}
+	if !r.In {
+		r.In = true
+		if err := note(report, r); err != nil {
+			return err
+		}
 	}
 	report.Say(message.F("The node is %s now.", r.To))
 	return nil

@@ -10,8 +10,8 @@ import (
 	"touchdown/backend/message"
 )
 
-// mediaKeys are the public halves of the keys that sign site media; nil: those that the bench line was told, if any. Beside them the
-// node gets a key of its own, for which media are sealed.
+// mediaKeys are the public halves of the keys that sign site media; nil: those that the bench line was told, if any. The node
+// also gets its own key pair, for which media are sealed.
 type mediaKeys []byte
 
 // keys are those to lay, none where nobody named any.

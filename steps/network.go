@@ -202,7 +202,7 @@ func (s *siteNetwork) apply(ctx context.Context, plan *network.Plan, report Repo
 	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != network.NoManager || ctx.Err() != nil {
 		return err
 	}
-	report.Say(message.T("NetworkManager lost the trial in the middle of it; the settings are tried once more"))
+	report.Say(message.T("NetworkManager lost the trial halfway; the settings are tried once more"))
 	if err := trial.putBackTrial(ctx, report); err != nil {
 		return err
 	}

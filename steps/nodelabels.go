@@ -53,7 +53,7 @@ func (s *nodeLabels) Skip() message.Text {
 	return message.T("the site sets no labels")
 }
 
-// Plan tells the labels that are set, and those of earlier landings that go. What the node has now it tells where the cluster runs.
+// Plan tells the labels that are set, and those of earlier landings that go. It compares them with the current labels where the cluster runs.
 func (s *nodeLabels) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	ours := readLabels(node)
 	c := node.Kube.Within(formTimeout)
@@ -170,7 +170,8 @@ func selfLabels(ctx context.Context, node *backend.Node, c *kube.Cluster) (name 
 	return self.Node, labels, nil
 }
 
-// labelsBefore is what the job knows of the labels from before its first change; have are those of now.
+// labelsBefore returns the labels that the job saved before its first change, and those that its runs set. have are the current labels, which
+// are saved at the first call.
 func labelsBefore(node *backend.Node, report Report, have map[string]string) (landing kubelet.Landing, err error) {
 	text, err := json.Marshal(kubelet.Landing{Have: have, Ours: readLabels(node)})
 	if err == nil {

@@ -24,7 +24,7 @@ func ticks() []tick {
 		},
 		{
 			"passwords", message.T("BMC password"), message.T("Has the BMC's default password been changed, and the new one recorded?"),
-			message.T("A BMC with its default password gives the machine to anybody at the site's network."), message.T("Change it in the BMC's web page or with ipmitool, and record it."),
+			message.T("A BMC with its default password gives the machine to anyone on the site's network."), message.T("Change it in the BMC's web page or with ipmitool, and record it."),
 		},
 		{
 			"media", message.T("Site config"), message.T("Is the site config on its USB stick, or agreed to be typed at the site?"),

@@ -30,7 +30,8 @@ type parsed struct {
 func (p *parsed) leaf() *x509.Certificate { return p.chain[0] }
 
 // Check judges a certificate that a person brought: key, order, dates and names. It returns the leaf, and sentences about
-// what is allowed but worth knowing; also are names that are only worth a warning. A zero time judges no dates: nobody knows it yet.
+// what is allowed but worth knowing; also are names that are only worth a warning. With a zero now the dates are not judged: the
+// time is not known yet.
 func Check(p Pair, names, also []string, now time.Time) (leaf *x509.Certificate, warnings []message.Text, err error) {
 	own, err := parse(p)
 	if err != nil {

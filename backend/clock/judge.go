@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/backend/value"
 )
 
 // Limits of what is done without asking.
@@ -14,10 +15,7 @@ const (
 	// agree is how far time servers may be apart and still count as telling the same time. The worst servers of the public pool
 	// are within 100 ms; a second leaves room for a slow line.
 	agree = time.Second
-	// MaxForward is the largest jump ahead that needs no answer: a battery clock drifts by at most a few minutes in a month, so a
-	// day is past any drift, and certificates are renewed within a day of their end.
-	MaxForward = 24 * time.Hour
-	// maxBack is the largest jump back that needs no answer. What was written in the time that comes again, such as leases and
+	// maxBack is the largest jump back that needs no answer; the one ahead is value.MaxForward. What was written in the time that comes again, such as leases and
 	// certificates, is from the future afterwards; Kubernetes allows five minutes of skew in what it signs.
 	maxBack = 5 * time.Minute
 )
@@ -98,7 +96,7 @@ func (v Verdict) move(ahead time.Duration, now time.Time, bounds Bounds) Verdict
 	}
 	v.Ahead = ahead
 	// A clock that is surely wrong is set to a time that can be right, however far that is.
-	if v.Wrong == (message.Text{}) && (ahead > MaxForward || ahead < -maxBack) {
+	if v.Wrong == (message.Text{}) && (ahead > value.MaxForward || ahead < -maxBack) {
 		v.Ask = message.F("%s says that the clock is wrong by %s", v.From, describe(ahead))
 	}
 	return v

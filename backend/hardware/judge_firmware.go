@@ -14,40 +14,33 @@ func (b Bound) wanted() check.Status {
 }
 
 func judgeTPM(i *Inventory, b Bound) check.Check {
-	c := check.Check{ID: "hw-tpm", Title: message.T("Security chip (TPM)"), Expected: message.T("2.0"), Source: b.Source, Observed: word(i.Firmware.TPM)}
-	switch i.Firmware.TPM {
-	case "", "unknown":
-		return skipped(c, i.why("tpm"))
-	case "2.0":
-		c.Status = check.Pass
-	default:
-		c.Status, c.Fix = b.wanted(), message.T("Switch the TPM on in the firmware if the site wants encrypted disks.")
-	}
-	return c
+	c := check.Check{ID: "hw-tpm", Title: message.T("Security chip (TPM)"), Expected: message.T("2.0"), Observed: word(i.Firmware.TPM)}
+	c.Fix = message.T("Switch the TPM on in the firmware if the site wants encrypted disks.")
+	return judgeSetting(c, i.Firmware.TPM, b, i.why("tpm"))
 }
 
 func judgeSecureBoot(i *Inventory, b Bound) check.Check {
-	c := check.Check{ID: "hw-secure-boot", Title: message.T("Secure Boot"), Expected: message.T("on"), Source: b.Source, Observed: word(i.Firmware.SecureBoot)}
-	switch i.Firmware.SecureBoot {
-	case "":
-		return skipped(c, i.why("boot"))
-	case "on":
-		c.Status = check.Pass
-	default:
-		c.Status, c.Fix = b.wanted(), message.T("Switch Secure Boot on in the firmware if the site's rules ask for it.")
-	}
-	return c
+	c := check.Check{ID: "hw-secure-boot", Title: message.T("Secure Boot"), Expected: message.T("on"), Observed: word(i.Firmware.SecureBoot)}
+	c.Fix = message.T("Switch Secure Boot on in the firmware if the site's rules ask for it.")
+	return judgeSetting(c, i.Firmware.SecureBoot, b, i.why("boot"))
 }
 
 func judgeBootMode(i *Inventory, b Bound) check.Check {
-	c := check.Check{ID: "hw-boot-mode", Title: message.T("Boot mode"), Expected: message.T("UEFI"), Source: b.Source, Observed: message.Data(i.Firmware.Boot)}
-	switch i.Firmware.Boot {
-	case "":
-		return skipped(c, i.why("boot"))
-	case "UEFI":
-		c.Status = check.Pass
+	c := check.Check{ID: "hw-boot-mode", Title: message.T("Boot mode"), Expected: message.T("UEFI"), Observed: message.Data(i.Firmware.Boot)}
+	c.Fix = message.T("Nothing to do on an installed node; choose UEFI in the firmware before a new installation.")
+	return judgeSetting(c, i.Firmware.Boot, b, i.why("boot"))
+}
+
+// judgeSetting judges a setting of the firmware that has to be as expected. One that is not known is skipped, with the reason.
+func judgeSetting(c check.Check, is string, b Bound, unknown message.Text) check.Check {
+	c.Source = b.Source
+	switch is {
+	case "", "unknown":
+		return skipped(c, unknown)
+	case c.Expected.String():
+		c.Status, c.Fix = check.Pass, message.Text{}
 	default:
-		c.Status, c.Fix = b.wanted(), message.T("Nothing to do on an installed node; choose UEFI in the firmware before a new installation.")
+		c.Status = b.wanted()
 	}
 	return c
 }

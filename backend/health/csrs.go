@@ -20,7 +20,7 @@ const signTime = 2 * time.Minute
 func judgeCSRs(s *State) check.Check {
 	c := check.Check{
 		ID: "csrs", Title: message.T("Certificate requests (CSRs)"), Expected: message.T("none of the node's own waits longer than 2 minutes"), Source: message.T("Touchdown: a node whose request stays unanswered drops out"),
-		Fix: message.T("Retry: Touchdown approves the requests that are exactly the node's own; look at the others before anybody approves them."),
+		Fix: message.T("Retry: Touchdown approves the requests that are exactly the node's own; look at the others before anyone approves them."),
 	}
 	if c, no := unread(s, c, "csrs"); no {
 		return c

@@ -137,7 +137,7 @@ func both(a, b message.Text) message.Text {
 }
 
 // olm are the objects of the Operator Lifecycle Manager. It copies a ClusterServiceVersion into every namespace that its operator
-// watches; the copies say nothing of their own.
+// watches; the copies tell nothing new.
 var olm = []addOn{
 	{"operators.coreos.com/v1alpha1", "clusterserviceversions", message.T("operator"), "!olm.copiedFrom", func(p *Part) message.Text {
 		switch p.Status.Phase {

@@ -58,7 +58,7 @@ func (a Alert) burn() time.Duration {
 	return back
 }
 
-// foreign tells of an operator that some product beside OpenShift reports for: the version operator makes itself the owner of each of its own.
+// foreign tells whether an operator belongs to another product than OpenShift: the version operator makes itself the owner of OpenShift's.
 func foreign(s *State, co *configv1.ClusterOperator) bool {
 	owns := func(co configv1.ClusterOperator) bool {
 		return slices.ContainsFunc(co.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "ClusterVersion" })

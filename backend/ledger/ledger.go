@@ -29,12 +29,12 @@ type Entry struct {
 	MACs      []string          `json:"macs,omitempty"`   // of its ports, sorted
 	ClusterID string            `json:"clusterID"`
 	Keys      map[string]string `json:"keys"`                     // SHA-256 of the public keys, by what they are
-	ReportKey string            `json:"reportKey,omitempty"`      // public half of the key that signs its reports: the line of a PEM file
+	ReportKey string            `json:"reportKey,omitempty"`      // the public key for the signatures of its reports: the line of a PEM file
 	Shared    string            `json:"sharedIdentity,omitempty"` // why it may share them with another node
 	Seal
 	Returned time.Time `json:"returned,omitzero"`  // when it came back to the factory; zero: the line tells that it was sealed
 	Wiped    time.Time `json:"wiped,omitzero"`     // when it was wiped, by its own signed statement; zero: it was not, since this line
-	MediaKey string    `json:"mediaKey,omitempty"` // public half of its own key, for which site media are sealed
+	MediaKey string    `json:"mediaKey,omitempty"` // the node's public key, for which site media are sealed
 	Before   string    `json:"before,omitempty"`   // SHA-256 of all lines before it; lines of earlier releases have none
 }
 
@@ -42,7 +42,7 @@ type Entry struct {
 type Seal struct {
 	SealedBy     string `json:"sealedBy,omitempty"`
 	SecondPerson string `json:"secondPerson,omitempty"`
-	SecondKey    string `json:"secondKey,omitempty"` // public half of the key of the second person, in the form of ReportKey
+	SecondKey    string `json:"secondKey,omitempty"` // the second person's public key, in the form of ReportKey
 }
 
 // Clash is another node with the same identity.

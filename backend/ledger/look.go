@@ -53,7 +53,7 @@ func Look(ctx context.Context, m *host.Machine, c *kube.Cluster, now time.Time) 
 	e.readReportKey(m)
 	if e.Serial == "" && len(e.MACs) == 0 {
 		return e, &problem.Problem{
-			Code: "FAC-NAME", Summary: message.T("This machine has neither a serial number nor a network port that tells it from others."),
+			Code: "FAC-NAME", Summary: message.T("This machine has neither a serial number nor a network port by which it can be identified."),
 			Fix: message.T("Have the manufacturer write its serial number, or seal it without a ledger."),
 		}
 	}

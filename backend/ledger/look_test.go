@@ -16,7 +16,7 @@ import (
 	"touchdown/test/bench"
 )
 
-// ports gives the machine a port of its own and one on the USB bus, with links as the kernel has them.
+// ports gives the machine a built-in port and one on the USB bus, with links as the kernel has them.
 func ports(t *testing.T, m *host.Machine) {
 	t.Helper()
 	for name, device := range map[string]string{"enp1s0": "pci0000:00/0000:01:00.0", "usb0": "pci0000:00/0000:00:14.0/usb1/1-3/1-3:1.0"} {

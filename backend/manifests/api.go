@@ -121,8 +121,8 @@ func judged(err error) bool {
 	return malformed(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)
 }
 
-// malformed tells whether the API cannot make an object of what it was given. It answers 500 then, which it does for faults of its own
-// that pass: k8s.io/apimachinery v0.34.1, pkg/util/managedfields/internal/structuredmerge.go.
+// malformed tells whether the API cannot make an object of what it was given. It answers 500 then, as it does for
+// its own passing faults: k8s.io/apimachinery v0.34.1, pkg/util/managedfields/internal/structuredmerge.go.
 func malformed(err error) bool {
 	var status apierrors.APIStatus
 	return errors.As(err, &status) &&

@@ -36,7 +36,7 @@ func (k Known) Bake(config []byte, unattended bool) (*envelope.Document, error) 
 	serial := k.machine.Serial()
 	if serial == "" {
 		return nil, &problem.Problem{
-			Code: "MED-SER", Summary: message.T("The firmware of this machine has no serial number, so that no site config can be put in for it alone."),
+			Code: "MED-SER", Summary: message.T("The firmware of this machine has no serial number, so no site config can be put in for this machine alone."),
 			Fix: message.T("Have the serial number set in the firmware, or send the site config on a medium."),
 		}
 	}

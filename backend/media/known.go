@@ -274,7 +274,7 @@ func (k Known) use(d *envelope.Document) error {
 // lost is the error of a record that is not there or cannot be read: the node does not guess.
 func lost(file string, err error) error {
 	return &problem.Problem{
-		Code: "MED-REC", Summary: message.F("The node's record %s cannot be read, so that no medium is used.", file),
+		Code: "MED-REC", Summary: message.F("The node's record %s cannot be read, so no medium is used.", file),
 		Fix: message.T("Enter the answers at the console, and tell your support."), Err: err,
 	}
 }

@@ -280,14 +280,14 @@ func closed(err error) error {
 	case errors.Is(err, unix.EROFS) || errors.Is(err, unix.EACCES):
 		return &problem.Problem{Code: "MED-PRT", Summary: message.T("The medium is write-protected."), Fix: message.T("Use another stick, or switch its write protection off."), Err: err}
 	case errors.Is(err, unix.EBUSY):
-		return &problem.Problem{Code: "MED-BUSY", Summary: message.T("The medium is in use by this system, so that nothing is written to it."), Fix: message.T("Unmount it, take it out and put it in again."), Err: err}
+		return &problem.Problem{Code: "MED-BUSY", Summary: message.T("The medium is in use by this system, so nothing is written to it."), Fix: message.T("Unmount it, take it out and put it in again."), Err: err}
 	}
 	return &problem.Problem{Code: "MED-DEAD", Summary: message.T("The medium cannot be opened for writing."), Fix: message.T("Take it out and put it in again."), Err: err}
 }
 
 func exchanged() error {
 	return &problem.Problem{
-		Code: "MED-XCHG", Summary: message.T("The medium was exchanged, so that nothing is written to it."),
+		Code: "MED-XCHG", Summary: message.T("The medium was exchanged, so nothing is written to it."),
 		Fix: message.T("Put in the medium that brought the site config."),
 	}
 }

@@ -71,13 +71,21 @@ func (n *Network) Extend(ctx context.Context, by time.Duration) error {
 func (n *Network) TakeOver(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	open, err := n.manager.checkpoints(ctx)
+	if err := endAll(ctx, n.manager, n.manager.rollback); err != nil {
+		return fmt.Errorf("taking over the network settings: %w", err)
+	}
+	return nil
+}
+
+// endAll ends each open checkpoint, by the manager's destroy or rollback.
+func endAll(ctx context.Context, m manager, end func(ctx context.Context, path string) error) error {
+	open, err := m.checkpoints(ctx)
 	if err != nil {
 		return err
 	}
 	for _, c := range open {
-		if err := n.manager.rollback(ctx, c.Path); err != nil {
-			return fmt.Errorf("taking over the network settings: %w", err)
+		if err := end(ctx, c.Path); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -104,16 +112,11 @@ func (n *Network) Keep(ctx context.Context, p *Plan, decided func() error) error
 func (n *Network) Commit(ctx context.Context, p *Plan) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	open, err := n.manager.checkpoints(ctx)
+	if err := endAll(ctx, n.manager, n.manager.destroy); err != nil {
+		return fmt.Errorf("ending the trial of the network settings: %w", err)
+	}
+	p, err := n.refreshed(ctx, p)
 	if err != nil {
-		return err
-	}
-	for _, c := range open {
-		if err := n.manager.destroy(ctx, c.Path); err != nil {
-			return fmt.Errorf("ending the trial of the network settings: %w", err)
-		}
-	}
-	if p, err = n.refreshed(ctx, p); err != nil {
 		return err
 	}
 	if live, err := p.inForce(ctx, n.library); err != nil || live {

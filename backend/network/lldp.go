@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -182,8 +183,8 @@ func parseLLDP(frame []byte) (Neighbour, bool) {
 		rest = rest[2+size:]
 	}
 	switch {
-	case n.Port == "" || subtype == portIsMAC && text != "":
-		n.Port = text // a MAC says less than the description
+	case n.Port == "" || text != "" && (subtype == portIsMAC || subtype == portIsAddress):
+		n.Port, n.Description = text, n.Port // an address says less than the description
 	case subtype != portIsName && text != n.Port:
 		n.Description = text
 	}
@@ -192,14 +193,21 @@ func parseLLDP(frame []byte) (Neighbour, bool) {
 
 // What the ID of a port is (IEEE 802.1AB-2016, table 8-3). A name may have a colon in it, as a port that is split has: "xe-0/0/0:2".
 const (
-	portIsMAC  = 3
-	portIsName = 5 // of the interface
+	portIsMAC     = 3
+	portIsAddress = 4
+	portIsName    = 5 // of the interface
 )
 
-// portID: a MAC is bytes, the others are text.
+// portID: addresses are bytes, that of a network behind a byte that tells its kind (1 for IPv4, 2 for IPv6); the others are text.
 func portID(subtype byte, value []byte) string {
-	if subtype == portIsMAC {
+	switch subtype {
+	case portIsMAC:
 		return net.HardwareAddr(value[:min(len(value), 6)]).String()
+	case portIsAddress:
+		if a, ok := netip.AddrFromSlice(value[1:]); ok {
+			return a.String()
+		}
+		return ""
 	}
 	return printable(value)
 }

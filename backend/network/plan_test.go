@@ -165,6 +165,11 @@ func TestKeptProfilesReplaceTheirRivals(t *testing.T) {
 	}
 	now := factory(t)
 	now.Macs = map[string]string{"aa:00:00:00:00:01": "enp1s0", "aa:00:00:00:00:02": "enp2s0"}
+	for _, mac := range []string{"AA:00:00:00:00:02", "aa-00-00-00-00-02", "aa00.0000.0002"} {
+		if port := now.portName(mac); port != "enp2s0" {
+			t.Errorf("%s is the port %s", mac, port)
+		}
+	}
 	n := &Network{host: m.Machine, library: nmstateLibrary{}, manager: networkManager{}}
 	s := static()
 	s.Interface = "AA:00:00:00:00:02"

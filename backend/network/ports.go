@@ -37,7 +37,7 @@ type Port struct {
 type Neighbour struct {
 	System      string // its name
 	Port        string // what it calls the port
-	Description string // of the port, where Port is not the name of an interface; some switches call it by a number. "": none
+	Description string // what else it calls the port, where it is not by the name of an interface alone: the text beside a number, or the address beside a text. "": none
 	VLAN        int    // of untagged frames on that port; 0: not told
 	Frame       int    // the largest frame that it takes, in bytes; 0: not told
 }

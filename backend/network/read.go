@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"touchdown/backend/host"
+	"touchdown/backend/value"
 )
 
 // Sources of a value that is in force.
@@ -240,8 +241,8 @@ func (now *Current) source(path, value, source string) {
 
 // portName turns a MAC into the name of its port; a name stays.
 func (now *Current) portName(nameOrMAC string) string {
-	if name, ok := now.Macs[strings.ToLower(nameOrMAC)]; ok {
-		return name
+	if mac := value.MAC(nameOrMAC); mac != "" && now.Macs[mac] != "" {
+		return now.Macs[mac]
 	}
 	return nameOrMAC
 }

@@ -266,7 +266,7 @@ func TestItEnds(t *testing.T) {
 	closed(t, short)
 }
 
-// TestWhyNot: a node without an address, one that lost it, and a port that is taken are problems of their own; nothing is left open.
+// TestWhyNot: a node without an address, one that lost it, and a port that is taken each have their own problem; nothing is left open.
 func TestWhyNot(t *testing.T) {
 	code := func(o Options) string {
 		o.Life, o.Now, o.Log, o.Changed = Life, time.Now, slog.New(slog.DiscardHandler), func() {}

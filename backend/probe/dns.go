@@ -108,16 +108,23 @@ func (d *resolver) kinds() (kinds []dnsmessage.Type) {
 	return kinds
 }
 
+// inside says why a server of the site cannot have an address in a network of the cluster: it may answer until the cluster starts.
+func (d *resolver) inside(server netip.Addr) *unreachable {
+	for _, in := range d.t.Inside {
+		if in.Prefix.Contains(server) {
+			return &unreachable{why: message.F("it is in %s network %s", in.Whose, in.Prefix)}
+		}
+	}
+	return nil
+}
+
 // askServer asks one server for everything at once.
 func (d *resolver) askServer(ctx context.Context, s *server) {
-	if _, s.why = d.reach(s.address); s.why != nil {
-		return
+	if _, s.why = d.reach(s.address); s.why == nil {
+		s.why = d.inside(s.address)
 	}
-	for _, in := range d.t.Inside { // it may answer until the cluster starts
-		if in.Prefix.Contains(s.address) {
-			s.why = &unreachable{why: message.F("it is in %s network %s", in.Whose, in.Prefix)}
-			return
-		}
+	if s.why != nil {
+		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, dnsWait)
 	defer cancel()

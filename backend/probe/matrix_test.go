@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -111,6 +112,30 @@ func TestAForgottenGateway(t *testing.T) {
 	}
 	if seen != 2 {
 		t.Errorf("%d gateways are told of: %+v", seen, got.Checks)
+	}
+}
+
+// TestATimeServerInsideTheCluster: one that answers from a network of the cluster does so only until the cluster starts. That is told of one
+// that was typed, and of one that the site gave by DHCP.
+func TestATimeServerInsideTheCluster(t *testing.T) {
+	trust := newAuthority(t)
+	for _, dhcp := range []matrix.Has{matrix.Absent, matrix.Present} {
+		s := matrix.Site{Family: "IPv4", DNS: matrix.Present, NTP: matrix.Present, Gateway: matrix.Present, DHCP: dhcp, Registry: matrix.Absent}
+		l := newLAN(t, s, trust)
+		target := targetAt(s, trust)
+		target.Inside = []Inside{{Whose: message.T("the cluster's"), Prefix: netip.MustParsePrefix(matrix.NTP[0] + "/32")}}
+		got, err := startOver(t.Context(), target, func(check.Check) {}, false, l.opened)
+		l.close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(got.Checks, func(c check.Check) bool { return c.ID == "net-ntp-1" })
+		if at < 0 {
+			t.Fatalf("DHCP %v: %+v", dhcp, got.Checks)
+		}
+		if c := got.Checks[at]; c.Status != check.Warn || !strings.Contains(c.Observed.String(), "cannot be asked: it is in the cluster's network "+matrix.NTP[0]+"/32") || c.Fix.String() == "" {
+			t.Errorf("DHCP %v: %+v", dhcp, c)
+		}
 	}
 }
 

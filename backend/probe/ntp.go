@@ -52,6 +52,10 @@ func (k *clocks) askSource(ctx context.Context, s *source) {
 		return
 	}
 	s.address = found[0]
+	if why := k.inside(s.address); why != nil {
+		s.err = *why
+		return
+	}
 	for range ntpTries {
 		s.response, s.err = queryTime(s.address.String(), ntp.QueryOptions{
 			Timeout: ntpWait, GetSystemTime: k.t.Now,

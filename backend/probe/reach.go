@@ -17,8 +17,8 @@ type unreachable struct {
 // Error tells why.
 func (u unreachable) Error() string { return u.why.String() }
 
-// ways are how the probes ask: from the addresses of the families, by a stack of their own or, where the machine has the address, by
-// the machine's.
+// ways are how the probes ask: from the address of each family. They use their own TCP/IP stack, or the machine's where it has the address
+// already.
 type ways struct {
 	families []*family
 	live     bool // the settings are applied

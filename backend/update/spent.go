@@ -46,7 +46,7 @@ func (s Spent) Against(id string) error {
 	lines, err := s.lines()
 	if err != nil {
 		return &problem.Problem{
-			Code: "UPD-REC", Summary: message.F("The node's record %s cannot be read, so that no update order is followed.", ordersFile),
+			Code: "UPD-REC", Summary: message.F("The node's record %s cannot be read, so no update order is followed.", ordersFile),
 			Fix: message.T("Install the release at a console, and tell your support."), Err: err,
 		}
 	}

@@ -104,7 +104,7 @@ func (f *applyFlags) work(cmd *cobra.Command, given answers) error {
 		return errors.Join(noEngine(err), closeSession())
 	}
 	a := &applying{flags: f, answers: given, cmd: cmd, session: engine, json: asJSON}
-	return errors.Join(explainClient(a.apply(cmd.Context())), closeSession())
+	return errors.Join(explainClient(a.inControl(cmd.Context(), a.apply)), closeSession())
 }
 
 // applying is one headless run.
@@ -117,7 +117,8 @@ type applying struct {
 	token   string
 }
 
-func (a *applying) apply(ctx context.Context) (err error) {
+// inControl does something with control of the engine, and gives control back.
+func (a *applying) inControl(ctx context.Context, do func(context.Context) error) (err error) {
 	if a.token, err = a.session.TakeControl(ctx, consoleName(), a.flags.force); err != nil {
 		return err
 	}
@@ -127,6 +128,11 @@ func (a *applying) apply(ctx context.Context) (err error) {
 		defer stop()
 		_ = a.session.ReleaseControl(ctx, a.token) // someone may have taken it over
 	}()
+	return do(ctx)
+}
+
+// apply hands over the answers, starts the work and follows it.
+func (a *applying) apply(ctx context.Context) error {
 	review, from, err := a.review(ctx)
 	if err != nil || a.flags.dryRun {
 		return err

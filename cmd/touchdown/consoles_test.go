@@ -69,7 +69,7 @@ func end(cmd *exec.Cmd) {
 	_ = cmd.Wait()
 }
 
-// seat is a console on a terminal of its own.
+// seat is a console on its own terminal.
 type seat struct {
 	cmd *exec.Cmd
 	tty *os.File
@@ -116,7 +116,7 @@ func (c *seat) shows(t *testing.T, want string) {
 	})
 }
 
-// TestConsolesComeAndGo kills consoles on terminals of their own, the one that has control and one that looks: the engine and
+// TestConsolesComeAndGo kills consoles on separate terminals, the one that has control and one that looks: the engine and
 // the others go on.
 func TestConsolesComeAndGo(t *testing.T) {
 	m := newMachine(t)

@@ -42,8 +42,8 @@ func (f *factoryFlags) check(cmd *cobra.Command, machine *host.Machine) error {
 	return nil
 }
 
-// preview has an engine of its own review the list, with what the node keeps already: nothing of the command line is kept, and a node that
-// is not on the bench line does not come onto it.
+// preview reviews the list without changing the node: no flag of the command line is kept, and a node that is not on the bench line is not
+// put on it. Where the node has no engine for the factory's list, the command runs one itself for the review.
 func (f *factoryFlags) preview(cmd *cobra.Command, machine *host.Machine, cfg *site.Config) error {
 	if err := errors.Join(factory.Sealed(machine), factory.MayOpen(machine)); err != nil {
 		return err

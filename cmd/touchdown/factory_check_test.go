@@ -120,7 +120,7 @@ func TestFactoryDryRun(t *testing.T) {
 	sameTree(t, line, beside, treeOf(t, dir))
 }
 
-// factoryOn runs touchdown factory on a machine, with an engine of its own.
+// factoryOn runs touchdown factory on a machine. The command starts its own engine.
 func factoryOn(ctx context.Context, h hooks, m *host.Machine, line ...string) (int, string) {
 	root := newRoot(h)
 	var said strings.Builder

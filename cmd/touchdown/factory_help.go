@@ -30,8 +30,8 @@ The key is read then and not kept. Report and ledger name both. The node keeps t
 count for one stay.
 
 With --media-key FILE.pub the node trusts site media that the key signs, which touchdown media keygen made: at its site it then
-takes answers from sticks, and lands automatically from one that says so. The node makes a key of its own; its public half, for
-touchdown media write --recipient, is in the ledger.
+takes answers from sticks, and lands automatically from one that says so. The node makes its own key pair; the ledger has the
+public key, for touchdown media write --recipient.
 
 With --release-key FILE.pub the node takes releases of Touchdown that the key signs (touchdown update), which touchdown media keygen
 --release made. A release is a program that runs as root: its key is another one than that of site media, and each is refused in

@@ -125,7 +125,7 @@ func (f *factoryFlags) undoWhatCanBe(a *applying) error {
 		}
 	}
 	fmt.Fprintln(complaints(a.cmd), "undoing the landing")
-	err = a.undo(ctx)
+	err = a.inControl(ctx, a.undo)
 	if code := new(exitError); errors.As(err, &code) {
 		return &problem.Problem{
 			Code: "FAC-UNDN", Summary: message.T("The landing could not be undone, so the node has not come back: its job and its records stay."),

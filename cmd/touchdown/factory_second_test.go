@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -24,6 +25,7 @@ import (
 	"touchdown/steps/engine"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
+	"touchdown/test/wait"
 )
 
 // twoPeople is a node on the bench line whose list has only the seal, for which the factory demands two people, and their keys.
@@ -385,23 +387,25 @@ func (c *consoleOf) field(path string) (found view.Field) {
 
 func (c *consoleOf) until(state view.State) *view.Snapshot {
 	c.t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		s := c.snapshot()
-		if s.State == state {
-			return s
+	return c.shows(state, func(*view.Snapshot) bool { return true })
+}
+
+// shows waits for a state of the work in which something else holds, too.
+func (c *consoleOf) shows(state view.State, and func(*view.Snapshot) bool) (s *view.Snapshot) {
+	c.t.Helper()
+	wait.Until(c.t, fmt.Sprint("the state ", state), func() error {
+		if s = c.snapshot(); s.State != state || !and(s) {
+			return fmt.Errorf("it is %s: question %+v, problem %+v", s.State, s.Question, s.Problem)
 		}
-		if time.Now().After(deadline) {
-			c.t.Fatalf("it is %s, not %s: %+v", s.State, state, s.Problem)
-		}
-	}
+		return nil
+	})
+	return s
 }
 
 // asked waits for a question whose detail is another one.
 func (c *consoleOf) asked(before string) *view.Question {
 	c.t.Helper()
-	for {
-		if s := c.until(view.InQuestion); s.Question != nil && s.Question.Detail.String() != before {
-			return s.Question
-		}
-	}
+	return c.shows(view.InQuestion, func(s *view.Snapshot) bool {
+		return s.Question != nil && s.Question.Detail.String() != before
+	}).Question
 }

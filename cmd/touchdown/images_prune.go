@@ -55,11 +55,7 @@ func (c imageCommands) runPrune(cmd *cobra.Command, f pruning) error {
 			Fix: message.T("Look with --dry-run, then remove with --yes."),
 		})
 	}
-	node, err := c.benchNode()
-	if err != nil {
-		return err
-	}
-	here, err := images.Open(node.Host, node.Kube, node.Now)
+	_, here, err := c.open()
 	if err != nil {
 		return err
 	}

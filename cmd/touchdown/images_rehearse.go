@@ -55,11 +55,7 @@ func (c imageCommands) lastRehearsal(cmd *cobra.Command) error {
 }
 
 func (c imageCommands) runRehearsal(cmd *cobra.Command) error {
-	node, err := c.benchNode()
-	if err != nil {
-		return err
-	}
-	here, err := images.Open(node.Host, node.Kube, node.Now)
+	node, here, err := c.open()
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/images"
 	"touchdown/backend/problem"
@@ -95,13 +96,19 @@ store where that has it whole, else from the registry (or its mirror). --quick l
 	return cmd
 }
 
-// look looks at the images of this node, with its progress on a terminal's error line.
-func (c imageCommands) look(cmd *cobra.Command, l images.Look) (images.Status, error) {
+// open opens the node and its images, which the caller has to close.
+func (c imageCommands) open() (*backend.Node, *images.Node, error) {
 	node, err := c.benchNode()
 	if err != nil {
-		return images.Status{}, err
+		return nil, nil, err
 	}
 	here, err := images.Open(node.Host, node.Kube, node.Now)
+	return node, here, err
+}
+
+// look looks at the images of this node, with its progress on a terminal's error line.
+func (c imageCommands) look(cmd *cobra.Command, l images.Look) (images.Status, error) {
+	_, here, err := c.open()
 	if err != nil {
 		return images.Status{}, err
 	}

@@ -208,8 +208,8 @@ func (t *table) row(cells []string) row {
 	return r
 }
 
-// placeOf is where in the table something about a line has its cause: in a cell, else at the beginning; "" for what is in -f, which has a
-// place of its own.
+// placeOf says where in the table the cause of an error lies: its cell, or the start of the line. It is "" for an error in the file of -f,
+// whose message names a line there.
 func (t *table) placeOf(e *site.Error, cells map[string]string, line int) string {
 	if where := cells[e.Path]; where != "" || e.Line > 0 {
 		return where

@@ -35,7 +35,7 @@ func trusting(t *testing.T) (*machine, string, envelope.SigningKey) {
 }
 
 // TestAStickAtTheConsole: a person at a terminal takes the answers of a stick that comes late, with its passphrase, from an engine
-// and a console that are processes of their own.
+// and a console that are separate processes.
 func TestAStickAtTheConsole(t *testing.T) {
 	m, root, key := trusting(t)
 	lock, passphrase, err := envelope.GeneratedLock()

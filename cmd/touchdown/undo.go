@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -30,7 +29,7 @@ engine goes on.`,
 				return noEngine(err)
 			}
 			a := &applying{flags: f, cmd: cmd, session: engine, json: asJSON}
-			return explainClient(a.undo(cmd.Context()))
+			return explainClient(a.inControl(cmd.Context(), a.undo))
 		},
 	}
 	cmd.Flags().BoolVar(&f.force, "force", false, "take control from another console")
@@ -39,15 +38,7 @@ engine goes on.`,
 }
 
 // undo begins to put everything back, or goes on with it, and follows it.
-func (a *applying) undo(ctx context.Context) (err error) {
-	if a.token, err = a.session.TakeControl(ctx, consoleName(), a.flags.force); err != nil {
-		return err
-	}
-	defer func() {
-		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-		defer stop()
-		_ = a.session.ReleaseControl(ctx, a.token) // someone may have taken it over
-	}()
+func (a *applying) undo(ctx context.Context) error {
 	snapshot, err := a.session.Snapshot(ctx)
 	if err != nil {
 		return err

@@ -36,6 +36,7 @@ func wipeCommand(c *connection) *cobra.Command {
 and their signing key, keys for site media, a site config from the factory, what waits for a monitor with its token, the PIN of the
 consoles, the backup of the cluster's state, records of earlier sites, and those of the bench line. Nothing of it can be brought back, and
 nothing can be undone afterwards. NODE is the host name or the serial number of the node, to confirm. --dry-run lists what would go.
+Of a symbolic link only the link is removed: --dry-run names the target, which stays.
 
 It refuses while work is under way. A landing that failed, or whose hand-over was not accepted, could be undone (touchdown undo); --give-up
 wipes all the same. After a power cut the engine finishes the wipe before it does anything else.
@@ -137,12 +138,16 @@ func (w *wiping) list(cmd *cobra.Command) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("listing what would be wiped: %w", err)
 	}
+	var links []string
 	for _, entry := range entries {
 		files, bytes := 0, int64(0)
 		path := filepath.Join(w.engine.state, entry.Name())
-		err := filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
+		err := filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
+			}
+			if d.Type()&fs.ModeSymlink != 0 {
+				links = append(links, name)
 			}
 			info, err := d.Info()
 			if err == nil {
@@ -154,6 +159,19 @@ func (w *wiping) list(cmd *cobra.Command) error {
 			return fmt.Errorf("listing what would be wiped: %w", err)
 		}
 		fmt.Fprintf(printed(cmd), "would wipe  %s: files %d, bytes %d\n", path, files, bytes)
+	}
+	for _, link := range links {
+		target, err := os.Readlink(link)
+		if err != nil {
+			return fmt.Errorf("listing what would be wiped: %w", err)
+		}
+		whole := target
+		if !filepath.IsAbs(whole) {
+			whole = filepath.Join(filepath.Dir(link), target)
+		}
+		if in, err := filepath.Rel(w.engine.state, whole); err != nil || !filepath.IsLocal(in) { // one that leads to what is wiped too needs no word
+			fmt.Fprintf(printed(cmd), "would stay  %s, to which the symbolic link %s leads: only the link is removed\n", whole, link)
+		}
 	}
 	fmt.Fprintf(printed(cmd), "\n%s\n", notWiped)
 	return nil

@@ -168,7 +168,7 @@ func (s *statement) isTrue() error {
 
 func (s *statement) late(err error) error {
 	return &problem.Problem{
-		Code: "WPE-LATE", Summary: message.F("All is wiped, but the statement of it could not be completed; %s holds what is signed.", s.early()),
+		Code: "WPE-LATE", Summary: message.F("Everything is wiped, but the statement about it could not be completed; %s holds what is signed.", s.early()),
 		Fix: message.T("Run the same command again, with the same FILE and its FILE.part where they are."), Err: err,
 	}
 }

@@ -76,6 +76,21 @@ func TestWipe(t *testing.T) {
 	if code, said := r.wipe("--dry-run", "SNO-1"); code != exitOK || !strings.Contains(said, "would wipe  "+r.state()+"/media: files 2, bytes 14\n") || r.secrets() != all {
 		t.Errorf("dry run: %d, %d of %d left: %s", code, r.secrets(), all, said)
 	}
+	outside := filepath.Join(r.root, "srv", "originals")
+	for link, target := range map[string]string{"/media/elsewhere": outside, "/moved": "../../../srv/originals", "/inside": "media"} {
+		if err := os.Symlink(target, r.state()+link); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, said := r.wipe("--dry-run", "SNO-1")
+	for _, link := range []string{"/media/elsewhere", "/moved"} {
+		if want := "would stay  " + outside + ", to which the symbolic link " + r.state() + link + " leads: only the link is removed\n"; !strings.Contains(said, want) {
+			t.Errorf("a link is not told: %s, want %s", said, want)
+		}
+	}
+	if strings.Count(said, "would stay") != 2 {
+		t.Errorf("what goes would stay: %s", said)
+	}
 	code, said := r.wipe("sno-1")
 	if left, err := os.ReadDir(r.state()); code != exitOK || err != nil || len(left) != 0 || !strings.Contains(said, "etcd") || !strings.Contains(said, "erase its whole disk") {
 		t.Errorf("%d, %v left, %v: %s", code, left, err, said)

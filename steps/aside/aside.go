@@ -1,4 +1,4 @@
-// Package aside moves the records of a job at a site into a folder of their own, when the node comes back to the factory. Whoever calls it
+// Package aside moves the records of a job at a site into a separate folder when the node comes back to the factory. The caller
 // holds the lock of the state folder.
 package aside
 

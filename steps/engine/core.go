@@ -34,7 +34,7 @@ type core struct {
 	stock     *stock
 	notices   notices
 
-	work     func(undo bool)         // starts the work, or the undoing, in a goroutine of its own
+	work     func(undo bool)         // starts the work, or the undoing, in its own goroutine
 	stopWork context.CancelCauseFunc // ends the step at work
 	stopAct  context.CancelFunc      // ends what was begun by the last Act
 	unlocked bool

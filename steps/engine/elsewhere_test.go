@@ -9,7 +9,7 @@ import (
 	"touchdown/steps/session"
 )
 
-// TestAnotherStateFolder: an engine that was given another state folder keeps all of its own there. A whole job leaves nothing in the
+// TestAnotherStateFolder: an engine that was given another state folder keeps all its files there. A whole job leaves nothing in the
 // usual folder of the machine that it works on, and no journal in that of the machine that it runs on.
 func TestAnotherStateFolder(t *testing.T) {
 	_, before := os.Lstat(layout.Journal)

@@ -1,7 +1,7 @@
 // Package engine runs a list of stages on one node: it owns the site config, the journal and the saved
 // originals, and answers any number of clients (package session), in its own process or over a socket (package wire).
 //
-// Engine holds one lock. What it guards is core and its parts, which have no lock of their own: draft (the answers, what was
+// Engine holds one lock. What it guards is core and its parts, which have no locks: draft (the answers, what was
 // found for them, the review of them), inspector (looks at the machine before the work), control (which console may write),
 // question (how the open one gets its answer), stock (what was lost of the records before), and recorder, by which alone job,
 // the fold of the events, changes. Steps run without the lock, in run, and report by stepReport. Foreground is the same run for
@@ -110,7 +110,7 @@ type Engine struct {
 
 	shown *transcript.Log // what the consoles showed
 
-	idle *idle.Lock // has a lock of its own: a PIN takes its time
+	idle *idle.Lock // has its own lock: checking a PIN is slow on purpose
 
 	originals     originals     // the state folder, save in the foreground of a command
 	progressPause time.Duration // least time between two progress events of a step

@@ -28,7 +28,7 @@ func (e *Engine) Present(ctx context.Context, pin string) error {
 // idleNotice says that consoles stay open although a PIN was set.
 func idleNotice(e *Engine) (all []message.Text) {
 	if e.idle.Broken() {
-		all = append(all, message.T("The PIN of the consoles cannot be read, so that they do not lock. Set spec.console.pin again."))
+		all = append(all, message.T("The PIN of the consoles cannot be read, so they do not lock. Set spec.console.pin again."))
 	}
 	return all
 }

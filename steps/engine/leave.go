@@ -91,10 +91,10 @@ func (e *lander) wasLeft(known media.Known, l *leaving, left *media.Left) {
 func (e *lander) notLeft(known media.Known, l *leaving, failed error) {
 	e.o.Node.Log.Warn("nothing can be left on the medium", "error", e.mask.Mask(failed.Error()))
 	code, why := problem.From(failed).Code, reason(failed).Map(e.mask.Mask)
-	line, whole := message.F("Nothing was written to the medium (%s). Why: the log.", code), message.F("Nothing was written to the medium: %s", why)
+	line, whole := message.F("Nothing was written to the medium (%s). The log says why.", code), message.F("Nothing was written to the medium: %s", why)
 	switch code {
 	case "MED-WERR": // it failed while it wrote, or its answer was lost
-		line = message.F("It is not certain what was written to the medium (%s). Why: the log.", code)
+		line = message.F("It is not certain what was written to the medium (%s). The log says why.", code)
 		whole = message.F("It is not certain what was written to the medium: %s", why)
 	case "MED-CD", "MED-EXFT", "MED-SPCE":
 		e.leftLast = l.what

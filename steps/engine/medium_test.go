@@ -680,7 +680,7 @@ func TestTheReportIsLeft(t *testing.T) {
 	must(t, r.host.Remove(layout.Media+"/overwriting"))
 	l = &lander{Engine: r.Engine}
 	l.leave()
-	if s, err := r.Snapshot(t.Context()); err != nil || !strings.Contains(strings.Join(message.English(s.Notices), "\n"), "The site config is on its medium still (MED-LEFT): put it in again.") {
+	if s, err := r.Snapshot(t.Context()); err != nil || !strings.Contains(strings.Join(message.English(s.Notices), "\n"), "The site config is still on its medium (MED-LEFT): put it in again.") {
 		t.Errorf("nothing tells that the medium is not there: %v, %v", s.Notices, err)
 	}
 	if names, _ := r.onDisk(t, "sdc", ""); len(names) != 1 {
@@ -743,7 +743,7 @@ func TestWhatIsToldOfLeaving(t *testing.T) {
 	l.wasLeft(r.known, report, &media.Left{Medium: "SITECONFIG (sdb)", Files: []string{"report.txt", "report.json"}})
 	shows("Medium SITECONFIG (sdb) has report.txt, and can be taken out.")
 	l.tellOverwritten(r.known, report, &media.Left{Medium: "SITECONFIG (sdb)", Stays: &problem.Problem{Code: "MED-LEFT", Summary: message.T("The site config stays.")}})
-	shows("The site config may be on the medium still (MED-LEFT). Why: the log.")
+	shows("The site config may still be on the medium (MED-LEFT). The log says why.")
 	if n := told("The site config stays."); n != 1 {
 		t.Errorf("that the site config stays is told %d times", n)
 	}

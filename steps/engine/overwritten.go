@@ -27,7 +27,7 @@ func (e *lander) tellOverwritten(known media.Known, l *leaving, left *media.Left
 	whole := message.F("The site config on medium %s was overwritten. Flash may keep copies: destroy the medium if it held secrets.", left.Medium)
 	if p := left.Stays; p != nil {
 		e.o.Node.Log.Warn("the site config on the medium was not overwritten", "error", e.mask.Mask(p.Error()))
-		line = message.F("The site config may be on the medium still (%s). Why: the log.", p.Code)
+		line = message.F("The site config may still be on the medium (%s). The log says why.", p.Code)
 		whole = reason(p).Map(e.mask.Mask)
 	} else if !left.Overwritten {
 		return
@@ -40,6 +40,6 @@ func (e *lander) tellAway(known media.Known, l *leaving) {
 	if l.used == nil {
 		return
 	}
-	e.sayOn(overNotice, known, l, message.T("The site config is on its medium still (MED-LEFT): put it in again."),
-		message.T("The medium that brought the site config is not there, so that its site config stays on it (MED-LEFT). Put it in again before the hand-over: the node adds its report, and overwrites the site config unless that says keep."))
+	e.sayOn(overNotice, known, l, message.T("The site config is still on its medium (MED-LEFT): put it in again."),
+		message.T("The medium that brought the site config was removed, so the site config stays on it (MED-LEFT). Put it in again before the hand-over: the node adds its report, and overwrites the site config unless that says keep."))
 }

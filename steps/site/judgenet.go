@@ -158,7 +158,7 @@ func judgeSearch(v *judge, path string, domains []string) {
 	apps := "apps." + v.config.Domain()
 	for _, domain := range domains {
 		if v.config.Domain() != "" && (domain == apps || strings.HasSuffix(domain, "."+apps)) {
-			v.fail(path, fault(message.T("remove it"), message.F("has %s: every name below it leads to this node, so that pods would find nothing else", shown(domain))))
+			v.fail(path, fault(message.T("remove it"), message.F("has %s: every name below it leads to this node, so pods would find nothing else", shown(domain))))
 		}
 	}
 }

@@ -64,11 +64,11 @@ func TestNetworkTogether(t *testing.T) {
 		},
 		{
 			"every name leads to the node", network("dnsSearch", "example.com, apps.a.b"),
-			"spec.network.dnsSearch: has \"apps.a.b\": every name below it leads to this node, so that pods would find nothing else; remove it", "",
+			"spec.network.dnsSearch: has \"apps.a.b\": every name below it leads to this node, so pods would find nothing else; remove it", "",
 		},
 		{
 			"every name leads to the node, below", network("dnsSearch", "x.apps.a.b"),
-			"spec.network.dnsSearch: has \"x.apps.a.b\": every name below it leads to this node, so that pods would find nothing else; remove it", "",
+			"spec.network.dnsSearch: has \"x.apps.a.b\": every name below it leads to this node, so pods would find nothing else; remove it", "",
 		},
 		{"the cluster's own domain", network("dnsSearch", "store.example.com, myapps.a.b"), "", ""},
 		{"netmask", network("ipv4.prefixLength", "255.255.255.128"), "", ""},
@@ -157,6 +157,7 @@ func TestRelocationTogether(t *testing.T) {
 			"spec.hostname: is given, but the reboot that it takes is not allowed; write spec.policy.allowReboot: true", "",
 		},
 		{"cables", map[string]string{wiring: "- {nic: eno1, switch: sw-7, port: Gi1/0/4}\n- {nic: '52:54:00:00:00:01', vlan: 20}\n- {nic: eno3, switch: sw-8, port: Gi1/0/4}"}, "", ""},
+		{"a port twice, once as Cisco writes it", map[string]string{wiring: "- {nic: '52:54:00:00:00:AA', vlan: 20}\n- {nic: 5254.0000.00aa, mtu: 9000}"}, `spec.wiring[1].nic: is there twice: "5254.0000.00aa"; keep one of them`, ""},
 		{"a port twice", map[string]string{wiring: "- {nic: '52:54:00:00:00:AA', vlan: 20}\n- {nic: 52-54-00-00-00-aa, mtu: 9000}"}, `spec.wiring[1].nic: is there twice: "52-54-00-00-00-aa"; keep one of them`, ""},
 		{
 			"two cables in one socket",

@@ -8,7 +8,7 @@ import (
 )
 
 // The reason for which a workload is refused.
-var deniedPort = message.T("it takes a TCP port of the node that the cluster's own components need, so that they do not start again")
+var deniedPort = message.T("it takes a TCP port of the node that the cluster's own components need, so they would not start again")
 
 // ownPorts are TCP ports that the node's own programs and pods listen on where it is the only one (openshift-kni/commatrix, docs/stable/unique, common-master.csv and
 // none-sno.csv): the router (80, 443, 1936), the API and its checks (6080, 6443, 17697), the machine config server (22623, 22624), etcd (2379,

@@ -74,7 +74,7 @@ func TestWrongManifestFiles(t *testing.T) {
 	for named, want := range map[string]string{
 		"[crds.yaml, again.yaml]":    `site.yaml:3:56: spec.manifestsFile: the file "again.yaml" has CustomResourceDefinition agents.hub.example.com twice, in its line 2`,
 		"[crds.yaml, reboot.yaml]":   `the file "reboot.yaml" has Tuned a, and it drains or reboots the node`,
-		"reboot.yaml":                `in its line 5`,
+		"reboot.yaml":                `in its line 3`,
 		"[crds.yaml, broken.yaml]":   `the file "broken.yaml" is not YAML: has a bracket that is never closed, or nothing between two commas, in its line 2`,
 		"[crds.yaml, binary.yaml]":   `the file "binary.yaml" has a NUL byte, so it is binary or UTF-16, in its line 2`,
 		"[crds.yaml, empty.yaml]":    `the file "empty.yaml" is empty`,

@@ -20,7 +20,7 @@ var (
 
 // More of them, about what it does to others.
 var (
-	deniedChanges = message.T("it can refuse or alter what the cluster's own components write, so that the cluster does not start again")
+	deniedChanges = message.T("it can refuse or alter what the cluster's own components write, so the cluster would not start again")
 	deniedCut     = message.T("it can cut the cluster's own components off from each other")
 	deniedStart   = message.T("it can keep the cluster's own pods from starting again")
 	deniedLogin   = message.T("it replaces the way to log in that the landing hands over")

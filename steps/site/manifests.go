@@ -256,7 +256,6 @@ func valueOf(n *yaml.Node, where **yaml.Node) (any, *Error) {
 
 // scalarOf is a value without parts. A date is the text that stands there, as in JSON.
 func scalarOf(n *yaml.Node, where **yaml.Node) (any, *Error) {
-	*where = n
 	switch n.ShortTag() {
 	case "!!null":
 		return nil, nil
@@ -267,12 +266,14 @@ func scalarOf(n *yaml.Node, where **yaml.Node) (any, *Error) {
 		if n.Decode(&i) == nil {
 			return i, nil
 		}
+		*where = n
 		return nil, fault(message.T("put it in quotes"), message.T("has a number that is too large"))
 	case "!!float":
 		var d float64
 		if n.Decode(&d) == nil && d-d == 0 { // neither infinite nor no number, which JSON does not have
 			return d, nil
 		}
+		*where = n
 		return nil, fault(message.T("put it in quotes"), message.T("has a number that JSON does not have"))
 	}
 	return n.Value, nil

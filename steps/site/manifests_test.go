@@ -40,7 +40,7 @@ func TestManifests(t *testing.T) {
 		of("../../v1", "A", `name: a`):                   "kind, name or namespace no object can have",
 		of("v1", "A", "name: "+strings.Repeat("a", 254)): "kind, name or namespace no object can have",
 		of("v1", "List", "name: a") + "items: []\n":      "has a list of objects (List)",
-		of("v1", "List", `resourceVersion: ""`) + "items:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n":                                                                                 "has a list of objects (List), in its line 5; write its items as objects, with --- between them",
+		of("v1", "List", `resourceVersion: ""`) + "items:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n":                                                                                 "has a list of objects (List), in its line 1; write its items as objects, with --- between them",
 		of("v1", "ConfigMapList", "") + "items: []\n":                                                                                                                                                  "has a list of objects (ConfigMapList)",
 		of("v1", `"a\u001b[2JList"`, "") + "items: []\n":                                                                                                                                               "an object without metadata.name",
 		of("v1", "ConfigMap", "generateName: a-"):                                                                                                                                                      "has an object with metadata.generateName, which gives it another name each time",

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"touchdown/backend/message"
+	"touchdown/backend/value"
 )
 
 const (
@@ -55,7 +56,7 @@ func interfaceName(s string) *Error {
 	switch {
 	case s == "":
 		return fault(message.T("write it like enp1s0"), message.T("is missing"))
-	case macLike.MatchString(s):
+	case value.MAC(s) != "", macLike.MatchString(s): // the kernel would take aabb.ccdd.eeff for a name, but nobody gives it one
 		return macAddress(s)
 	case len(s) > maxInterface:
 		return fault(message.T("write the name that ip link shows"), message.F("has %d characters, more than the %d of an interface's name", len(s), maxInterface))

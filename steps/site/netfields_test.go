@@ -36,7 +36,7 @@ func networkFields() []struct {
 			"node.", "10.0.0.1", "42", strings.Repeat("a", 63), strings.Repeat("a", 64), strings.Repeat("a.", 31) + "bcd",
 		}},
 		{"spec.network.interface", []string{
-			"", "enp1s0", "eno1np0", "00:53:00:12:34:56", "00-53-00-12-34-56", "01:00:5e:00:00:01", "00:00:00:00:00:00",
+			"", "enp1s0", "eno1np0", "00:53:00:12:34:56", "00-53-00-12-34-56", "0053.0012.3456", "0153.0012.3456", "01:00:5e:00:00:01", "00:00:00:00:00:00",
 			"ff:ff:ff:ff:ff:ff", "00:53:00:12:34", "an-interface-too-long", "a/b", "a b", "..", "lo", "br-ex", "br-int", "ovn-k8s-mp0", "eth0.100", "en\u00fc0",
 		}},
 		{"spec.network.vlanID", []string{"", "0", "1", "4094", "4095", "-1", "007", "0x10", "1e3", "one", "99999999999999999999"}},

@@ -69,6 +69,23 @@ func TestOldWordsInADesiredState(t *testing.T) {
 	}
 }
 
+// TestWhatIsOffAsksForNothing: where a port or a family is off, nmstate ignores what else stands there, so that it is no way to the site.
+func TestWhatIsOffAsksForNothing(t *testing.T) {
+	for ports, good := range map[string]bool{
+		"{name: a, ipv4: {enabled: false, dhcp: true}}":                                                          false,
+		"{name: a, ipv6: {enabled: false, dhcp: true, autoconf: true}}":                                          false,
+		"{name: a, state: absent, ipv4: {enabled: true, dhcp: true}}":                                            false,
+		"{name: a, ipv4: {enabled: true, autoconf: true}}":                                                       false, // IPv6 alone has it
+		"{name: a, ipv4: {enabled: true, dhcp: true}}":                                                           true,
+		"{name: a, ipv4: {enabled: false, dhcp: true}, ipv6: {enabled: true, autoconf: true}}":                   true,
+		"{name: a, ipv4: {enabled: false, dhcp: true}}, {name: b, state: up, ipv4: {enabled: true, dhcp: true}}": true,
+	} {
+		if err := NetworkConfig("interfaces: [" + ports + "]"); (err == nil) != good || err != nil && !strings.Contains(err.Error(), "no default route") {
+			t.Errorf("%s: %v", ports, err)
+		}
+	}
+}
+
 // TestImportWritesTruthValuesOut: an import has true and false, whatever the document called them; other values stay as they stand.
 func TestImportWritesTruthValuesOut(t *testing.T) {
 	c, _, err := Import([]byte("interfaces:\n- {name: eno1, type: ethernet, state: up, ipv4: {enabled: yes, dhcp: On}, description: 'no', mtu: 0x5dc}\n"), "state.yaml", ImportChoice{})

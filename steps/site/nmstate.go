@@ -147,9 +147,12 @@ func reaches(root *yaml.Node, automatic bool) *Error {
 	return nil
 }
 
-// asksFor tells whether an interface asks the site for an address.
+// asksFor tells whether an interface asks the site for an address. Where it or the family is off, nmstate ignores the rest.
 func asksFor(port *yaml.Node) bool {
-	return asks(child(port, "ipv4"), "dhcp") || asks(child(port, "ipv6"), "dhcp") || asks(child(port, "ipv6"), "autoconf")
+	return slices.ContainsFunc([]string{"ipv4", "ipv6"}, func(key string) bool {
+		family := child(port, key)
+		return !unused(port, family) && (asks(family, "dhcp") || key == "ipv6" && asks(family, "autoconf"))
+	})
 }
 
 func asks(family *yaml.Node, key string) bool {

@@ -91,7 +91,7 @@ func (v *judge) monitor() {
 	case m.URL == "" && (secret || m.CA != ""):
 		v.fail("spec.monitor.url", fault(message.T("give it, or leave the other settings of the monitor out"), message.T("is missing, but there are other settings of the monitor")))
 	case secret && !strings.HasPrefix(m.URL, "https://"):
-		v.fail("spec.monitor.url", fault(message.T("write https://, or leave token and certificate out"), message.T("is not https, so that others on the way would read the token")))
+		v.fail("spec.monitor.url", fault(message.T("write https://, or leave token and certificate out"), message.T("is not https, so others on the way could read the token")))
 	}
 	chain, noCert := parseCerts(m.Cert)
 	key, noKey := parseKey(string(m.Key))

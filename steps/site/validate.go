@@ -9,15 +9,11 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/backend/value"
 )
 
-const (
-	// soon is how long before its end a certificate is worth a warning.
-	soon = 30 * 24 * time.Hour
-	// slow is by how much the landing sets a clock ahead without asking (backend/clock, MaxForward): one that runs in local time west of
-	// Greenwich is hours behind.
-	slow = 24 * time.Hour
-)
+// soon is how long before its end a certificate is worth a warning.
+const soon = 30 * 24 * time.Hour
 
 // Validate judges the whole Config: each field alone, then the fields against each other and against the time.
 // Errors stop a landing; warnings are for a person to judge. Both are in the order of the document. Where now is zero, which is that nobody
@@ -124,7 +120,7 @@ func (v *judge) domain() {
 		v.warn(path, fault(message.T("use another domain if the site can"), message.T("ends with .local, which many computers look up by multicast instead of DNS (RFC 6762)")))
 	}
 	if s.BaseDomain == s.ClusterName || strings.HasPrefix(s.BaseDomain, s.ClusterName+".") {
-		v.warn(path, fault(message.T("leave the cluster name out of the base domain"), message.F("starts with the cluster name, so that the domain is %s", shown(v.config.Domain()))))
+		v.warn(path, fault(message.T("leave the cluster name out of the base domain"), message.F("starts with the cluster name, so the domain is %s", shown(v.config.Domain()))))
 	}
 }
 
@@ -174,7 +170,7 @@ func mismatch(v *judge, path string, chain []*x509.Certificate, key crypto.Signe
 }
 
 // dates judges how long certificates are good, by the worst of them: one that ends soon does not hide one that has ended. One that is not
-// valid yet by less than slow is a warning: the landing sets the clock before any of them is served.
+// valid yet by less than value.MaxForward is a warning: the landing sets the clock ahead by that without asking, before any of them is served.
 func dates(v *judge, path string, certs []*x509.Certificate) {
 	if v.now.IsZero() { // nobody knows the time yet
 		return
@@ -194,7 +190,7 @@ func dates(v *judge, path string, certs []*x509.Certificate) {
 	switch {
 	case expired >= 0:
 		v.fail(path, fault(message.T("have a new one made, or set the clock"), message.F("has expired on %s (certificate %d)", day(certs[expired].NotAfter), expired+1)))
-	case v.now.Add(slow).Before(begins):
+	case v.now.Add(value.MaxForward).Before(begins):
 		v.fail(path, early())
 	case v.now.Before(begins):
 		v.warn(path, early())

@@ -58,7 +58,7 @@ func TestValidate(t *testing.T) {
 		},
 		{
 			"cluster name twice", func(c *Config) { c.Spec.ClusterName, c.Spec.BaseDomain = "store", "store.example.com" }, "",
-			`spec.baseDomain: starts with the cluster name, so that the domain is "store.store.example.com"; leave the cluster name out of the base domain`,
+			`spec.baseDomain: starts with the cluster name, so the domain is "store.store.example.com"; leave the cluster name out of the base domain`,
 		},
 		{"longest domain", func(c *Config) {
 			c.Spec.ClusterName, c.Spec.BaseDomain = strings.Repeat("c", 54), strings.Repeat("d", 63)+"."+strings.Repeat("e", 63)+"."+strings.Repeat("f", 20)

@@ -1,10 +1,12 @@
 package site
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"touchdown/backend/message"
+	"touchdown/backend/value"
 )
 
 // cable says where the cable of a network port goes. Its keys are those of an order sheet's ports (backend/hardware/order), so that a
@@ -90,10 +92,5 @@ func judgeWiring(v *judge) {
 	}
 }
 
-// canonicalNIC writes the two spellings of a MAC address, and upper case, alike.
-func canonicalNIC(nic string) string {
-	if macLike.MatchString(nic) {
-		nic = strings.ReplaceAll(nic, "-", ":")
-	}
-	return strings.ToLower(nic)
-}
+// canonicalNIC writes the spellings of a MAC address, and upper case, alike.
+func canonicalNIC(nic string) string { return cmp.Or(value.MAC(nic), strings.ToLower(nic)) }

@@ -137,7 +137,7 @@ func (f *Facts) node(*Document) message.Text {
 	case !f.Sealed || f.Begun:
 		return message.T("the factory has not sealed this node, or its landing has begun before")
 	case f.Lost:
-		return message.T("records of this node were lost, so that a person has to look at it")
+		return message.T("records of this node were lost, so a person has to look at it")
 	}
 	return message.Text{}
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"touchdown/backend/envelope"
-	"touchdown/backend/host"
 	"touchdown/backend/layout"
 	"touchdown/backend/media"
 	"touchdown/steps/session"
@@ -39,7 +38,7 @@ func TestAStickLandsANode(t *testing.T) {
 	console.Keep("the question is on the stick")
 	f.must(pull())
 	f.is("the pulled stick", func(s *landing.Status) bool { return !strings.Contains(strings.Join(s.Notices, "\n"), "sdb") })
-	question := f.onStick(image, "question.txt")
+	question := stick.Read(t, image, "question.txt")
 	if !strings.Contains(question, "The landing has not started.") || !strings.Contains(question, "Processor threads") {
 		t.Errorf("the question on the stick:\n%s", question)
 	}
@@ -55,7 +54,7 @@ func TestAStickLandsANode(t *testing.T) {
 	f.is("what was left on the stick", func(s *landing.Status) bool { return strings.Contains(strings.Join(s.Notices, "\n"), "report.txt") })
 	console.Keep("the report is on the stick")
 	f.must(pull())
-	report := f.onStick(image, "report.txt")
+	report := stick.Read(t, image, "report.txt")
 	for _, has := range []string{stickSerial, domain, "198.51.100.10"} {
 		if !strings.Contains(report, has) {
 			t.Errorf("the report on the stick has no %s:\n%s", has, report)
@@ -63,7 +62,7 @@ func TestAStickLandsANode(t *testing.T) {
 	}
 	t.Log(report)
 	for _, name := range []string{"report.json", media.UsedFile} {
-		f.onStick(image, name)
+		stick.Read(t, image, name)
 	}
 	if data, err := os.ReadFile(image); err != nil || bytes.Contains(data, sealed) {
 		t.Errorf("the site config is still on the stick: %v", err)
@@ -111,21 +110,12 @@ func (f *trip) holds(list, has, hasNot string) {
 func (f *trip) stick(config string) (image string, sealed []byte) {
 	f.t.Helper()
 	key, public := stick.Key(f.t)
-	factory := host.Open(host.Options{Root: f.t.TempDir()})
-	known := media.Of(factory)
-	_, err := known.Lay(public)
-	f.must(err)
-	recipient, err := known.Recipient()
-	f.must(err)
+	recipient, records := stick.Records(f.t, public)
 	lock, err := envelope.NodeLock(recipient)
 	f.must(err)
 	f.shell("install -d -m 700 " + layout.Media)
-	entries, err := os.ReadDir(factory.Path(layout.Media))
-	f.must(err)
-	for _, e := range entries {
-		data, err := os.ReadFile(factory.Path(layout.Media + "/" + e.Name()))
-		f.must(err)
-		f.must(f.Node.WriteFile(layout.Media+"/"+e.Name(), data, 0o600))
+	for _, file := range records {
+		f.must(f.Node.WriteFile(layout.Media+"/"+file.Name, file.Data, 0o600))
 	}
 	d := envelope.New(stickSerial)
 	d.Unattended = true
@@ -137,19 +127,6 @@ func (f *trip) stick(config string) (image string, sealed []byte) {
 		f.t.Fatal("the image of the stick has no payload")
 	}
 	return image, bytes.Clone(sealed[:512])
-}
-
-// onStick is a file of a FAT image, as another reader than the program's sees it.
-func (f *trip) onStick(image, name string) string {
-	f.t.Helper()
-	var said bytes.Buffer
-	cmd := exec.CommandContext(f.ctx, "mtype", "-i", image, "::/"+name)
-	cmd.Stderr = &said
-	text, err := cmd.Output()
-	if err != nil {
-		f.t.Fatalf("reading %s of the stick: %v: %s", name, err, &said)
-	}
-	return string(text)
 }
 
 // waive takes responsibility for what no build machine has, as a person does who then leaves.

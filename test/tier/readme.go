@@ -9,7 +9,7 @@ const readmeHead = `# Tests
 
 Written by ` + "`make golden`" + ` from the table in ` + "`tier/table.go`" + `; ` + "`tier`" + ` has a test that holds it.
 
-- ` + "`make unit`" + ` is what a laptop runs: neither root nor a bench. The last line counts what was skipped for want of them.
+- ` + "`make unit`" + ` is for a laptop: it needs neither root nor a bench. The last line counts the tests that it skipped for that reason.
 - ` + "`make test`" + ` is CI's tier: all that is quick, with the race detector, then the rows of tier *test* below, two at a time.
 - ` + "`make test-all`" + ` is everything: those and the rows of tier *all*. It is run before an issue is closed.
 - ` + "`make real-operators`" + ` is apart from both: it builds OpenShift's own operators at the commits of ` + "`bench/operators/operators.lock`" + `,

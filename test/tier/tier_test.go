@@ -249,7 +249,7 @@ func TestInProcess(t *testing.T) {
 // TestTheQuickTestsAreHunted: of the packages given, those that have tests; their results are not rows of the tiers.
 func TestTheQuickTestsAreHunted(t *testing.T) {
 	t.Chdir("../..")
-	rows := quickRows(options{match: regexp.MustCompile(""), quick: []string{"touchdown/test/tier", "touchdown/test/stick", "touchdown/backend/csr"}})
+	rows := quickRows(options{match: regexp.MustCompile(""), quick: []string{"touchdown/test/tier", "touchdown/test/race", "touchdown/backend/csr"}})
 	if len(rows) != 2 || rows[0].Package != "test/tier" || rows[1].id() == (Row{Package: "backend/csr"}).id() {
 		t.Fatalf("%v", rows)
 	}

@@ -159,7 +159,7 @@ var hostile = map[string]string{
 	head + "minimum: {threads: many}": "cannot unmarshal", head + `model: "\x1b[2J"`: "model", head + "bios: " + strings.Repeat("A", 200): "160 bytes",
 	head + "serials: [SN, \"a\\nb\"]": "serials[1]", head + "disks: [{count: 0}]": "disks[0]", head + "nics: [{count: 1, size: 5}]": "no size",
 	head + "modules: [{count: 1, model: \"\\e\"}]": "modules[0]", head + "ports: [{nic: eno1}]": "ports[0]", head + "ports: [{nic: eno1, vlan: 4095}]": "4094",
-	head + "ports: [{nic: eno1, port: a}, {nic: ENO1, port: b}]": "twice", head + "ports: [{nic: eno1, switch: s, port: a}, {nic: eno2, switch: s, port: a}]": "twice",
+	head + "ports: [{nic: 52-54-00-00-00-0a, port: a}, {nic: 5254.0000.000A, port: b}]": "twice", head + "ports: [{nic: eno1, port: a}, {nic: ENO1, port: b}]": "twice", head + "ports: [{nic: eno1, switch: s, port: a}, {nic: eno2, switch: s, port: a}]": "twice",
 	head + "serials: [" + strings.Repeat("A,", 1100) + "]": "more than", strings.Repeat("#", maxBytes+1): "larger",
 	"a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n": "YAML",
 	"\"\\e[31mred\": 1\n":                                            "red",

@@ -21,6 +21,7 @@ import (
 	"touchdown/assets"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
+	"touchdown/backend/value"
 )
 
 // Sheet is a profile, which has limits alone, or an order sheet.
@@ -119,7 +120,7 @@ func profile(name string) (*Sheet, error) {
 func unreadable(name string, err error) error {
 	return &problem.Problem{
 		Code: "SHT-FLE", Err: err, Summary: message.F("The profile or order sheet %s cannot be used.", path.Base(name)),
-		Fix: message.F("Give one of the profiles %s, or a file as assets/profiles has them, with what is named corrected.", strings.Join(Profiles(), ", ")),
+		Fix: message.F("Give one of the profiles %s, or a file like those in assets/profiles; correct what is named.", strings.Join(Profiles(), ", ")),
 	}
 }
 
@@ -229,8 +230,8 @@ func checkItems(list string, items []Item) error {
 // item is the place of something in the sheet.
 func item(list string, n int) message.Text { return message.Data(fmt.Sprintf("%s[%d]", list, n)) }
 
-// nicName is a kernel's name (IFNAMSIZ is 16 with the closing zero), or a MAC.
-var nicName = regexp.MustCompile(`^([A-Za-z0-9._-]{1,15}|([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2})$`)
+// nicName is a kernel's name (IFNAMSIZ is 16 with the closing zero).
+var nicName = regexp.MustCompile(`^[A-Za-z0-9._-]{1,15}$`)
 
 // checkPorts wants each port once, and each socket of a switch once: two cables in one socket are a mistake of the sheet.
 func (s *Sheet) checkPorts() error {
@@ -240,11 +241,12 @@ func (s *Sheet) checkPorts() error {
 		if err := cmp.Or(plain(p.NIC), plain(p.Switch), plain(p.Port)); err != nil {
 			return message.Doing(where, err)
 		}
-		nic, socket := "nic "+strings.ToLower(p.NIC), "socket "+p.Switch+" "+p.Port
+		mac := value.MAC(p.NIC)
+		nic, socket := "nic "+cmp.Or(mac, strings.ToLower(p.NIC)), "socket "+p.Switch+" "+p.Port
 		switch {
 		case p.NIC == "" || p.Switch == "" && p.Port == "" && p.VLAN == 0 && p.MTU == 0:
 			return message.Doing(where, message.Failed(message.T("it needs nic, and one of switch, port, vlan, mtu")))
-		case !nicName.MatchString(p.NIC):
+		case mac == "" && !nicName.MatchString(p.NIC):
 			return message.Doing(where, message.Failed(message.T("nic has to be a name as the kernel has it, like eno1, or a MAC like 52:54:00:00:00:01")))
 		case p.VLAN < 0 || p.VLAN > 4094:
 			return message.Doing(where, message.Failed(message.T("vlan has to be 1 to 4094")))

@@ -7,6 +7,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/message"
+	"touchdown/backend/value"
 )
 
 // ListenFor is how long a port is listened to before its switch counts as silent: LLDP announces every 30 s (IEEE 802.1AB-2016,
@@ -21,7 +22,7 @@ type Cable struct {
 	Listened    time.Duration // to the switch at the other end
 	Switch      string        // as it announces itself; "" with Port "": it was not heard
 	Port        string
-	Description string // of Port, where that is not a name; "": none
+	Description string // what else the switch calls Port, where that is not a name alone; "": none
 	VLAN        int    // of untagged frames; 0: not told
 	Frame       int    // the largest frame that the switch takes, in bytes; 0: not told
 }
@@ -134,12 +135,17 @@ func judge(c check.Check, p Port, here Cable, elsewhere string) check.Check {
 // frameHead is what an Ethernet frame has beside the packet: two addresses, the type and the check sum.
 const frameHead = 18
 
-// at reports whether a port of the machine is the one that is named, where a MAC may be written with dashes.
-func (p Port) at(c Cable) bool {
-	return p.NIC == c.NIC || c.MAC != "" && strings.EqualFold(strings.ReplaceAll(p.NIC, "-", ":"), c.MAC)
+// at reports whether a port of the machine is the one that is named, by its name or its MAC.
+func (p Port) at(c Cable) bool { return p.NIC == c.NIC || sameMAC(p.NIC, c.MAC) }
+
+// sameMAC compares two MACs, however each is written. It is false for what is not a MAC.
+func sameMAC(a, b string) bool {
+	mac := value.MAC(a)
+	return mac != "" && mac == value.MAC(b)
 }
 
-// end reports whether a cable ends where it has to. A switch may announce a number of its own and the name of the port as description.
+// end reports whether the other end of a cable is where it has to be. A switch may announce a port by a number, and its name only in the
+// description.
 func (p Port) end(c Cable) bool {
 	port := p.Port == "" || samePort(p.Port, c.Port) || c.Description != "" && samePort(p.Port, c.Description)
 	return port && (p.Switch == "" || sameSwitch(p.Switch, c.Switch))
@@ -154,8 +160,12 @@ func sameSwitch(want, is string) bool {
 	return strings.EqualFold(short(want), short(is))
 }
 
-// samePort compares names of which one may be the short form of the other: "Gi1/0/4" is "GigabitEthernet1/0/4".
+// samePort compares names of which one may be the short form of the other: "Gi1/0/4" is "GigabitEthernet1/0/4". A port that the switch
+// announces by its MAC may be written in any form of that.
 func samePort(want, is string) bool {
+	if sameMAC(want, is) {
+		return true
+	}
 	split := func(s string) (kind, number string) {
 		s = strings.ToLower(strings.ReplaceAll(s, " ", ""))
 		at := strings.IndexAny(s, "0123456789")

@@ -157,6 +157,30 @@ func TestPortNames(t *testing.T) {
 	}
 }
 
+// TestMACOfAnyForm: a person copies a MAC from a label, from Linux or from a switch, for either end of the cable.
+func TestMACOfAnyForm(t *testing.T) {
+	here := Cable{NIC: "eno1", MAC: "52:54:00:00:00:0a", Up: true, Link: true, Listened: ListenFor, Switch: "sw-7", Port: "aa:bb:cc:dd:ee:0f"}
+	named := here
+	named.Port, named.Description = "Gi1/0/4", "aa:bb:cc:dd:ee:0f" // the switch announces a MAC, and the name beside it
+	for _, nic := range []string{"52:54:00:00:00:0A", "52-54-00-00-00-0a", "5254.0000.000A"} {
+		for _, port := range []string{"aa:bb:cc:dd:ee:0f", "AA-BB-CC-DD-EE-0F", "aabb.ccdd.ee0f"} {
+			s, err := Parse([]byte(head+"ports: [{nic: '"+nic+"', switch: sw-7, port: '"+port+"'}]\n"), "order.yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, at := range []Cable{here, named} {
+				if c := s.Wiring().Checks([]Cable{at}, nil)[0]; c.Status != check.Pass {
+					t.Errorf("%s at %s: %+v", nic, port, c)
+				}
+			}
+			s.Ports[0].Port = "aabb.ccdd.ee10"
+			if c := s.Wiring().Checks([]Cable{here}, nil)[0]; c.Status != check.Fail {
+				t.Errorf("another port: %+v", c)
+			}
+		}
+	}
+}
+
 // TestPortByItsDescription: a switch that announces its ports by numbers has their names in the descriptions. Either is right.
 func TestPortByItsDescription(t *testing.T) {
 	here := Cable{NIC: "eno1", Up: true, Link: true, Listened: ListenFor, Switch: "sw-7", Port: "513", Description: "ge-0/0/1"}

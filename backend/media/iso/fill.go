@@ -146,7 +146,7 @@ func checkKeyfile(k File) error {
 func (i *Image) kargPatches(e Edits) ([]patch, error) {
 	if i.Kargs == nil {
 		if len(e.Append)+len(e.Delete)+len(e.Replace) > 0 {
-			return nil, &problem.Problem{Code: "LVE-ARGS", Summary: message.T("The kernel arguments of this image cannot be changed: it is too old for it."), Fix: message.T("Use a newer image.")}
+			return nil, &problem.Problem{Code: "LVE-ARGS", Summary: message.T("The kernel arguments of this image cannot be changed: the image is too old."), Fix: message.T("Use a newer image.")}
 		}
 		return nil, nil
 	}

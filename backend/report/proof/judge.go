@@ -89,6 +89,6 @@ func refused(err error) error {
 func forged() error {
 	return &problem.Problem{
 		Code: "RPT-BSGN", Summary: message.T("The signature does not fit the report: the report was changed, or the signature was forged."),
-		Fix: message.T("Do not rely on the report. Copy it from the node again, and tell whoever gave it to you."),
+		Fix: message.T("Do not rely on the report. Copy it from the node again, and tell the person who gave it to you."),
 	}
 }

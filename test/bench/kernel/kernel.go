@@ -118,7 +118,7 @@ ExecStart=/usr/local/bin/bench-guest
 WantedBy=sysinit.target
 `
 
-// kubeconfig is where an installed node has that of its own API; nobody answers there.
+// kubeconfig is the one that an installed node has for its API; no API answers there.
 const kubeconfig = `apiVersion: v1
 kind: Config
 current-context: here

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/backend/host"
 	"touchdown/backend/layout"
-	"touchdown/backend/media"
+	"touchdown/backend/media/volume"
 	"touchdown/test/bench"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
+	"touchdown/test/stick"
 	"touchdown/test/wait"
 )
 
@@ -27,8 +26,7 @@ import (
 func TestAStickOfUSB(t *testing.T) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 30*time.Minute, errors.New("longer than half an hour"))
 	defer cancel()
-	dir := siteStick(ctx, t)
-	image := filepath.Join(dir, "stick.img")
+	image, records := siteStick(ctx, t)
 	edge := site.New(t, site.Options{Network: site.Edge()})
 	f := &trip{T: t, ctx: ctx, edge: edge, begun: time.Now(), guest: New(t, Options{Networks: map[int]*site.Site{Untagged: edge}})}
 	f.guest.serial = siteSerial
@@ -40,10 +38,8 @@ func TestAStickOfUSB(t *testing.T) {
 	})
 	f.must(f.guest.Boot(ctx))
 	f.shows("install -d -m 700 " + layout.State + " " + layout.Media)
-	for _, file := range []string{"trusted.pub", "node.key", "node.pub", "used"} {
-		data, err := os.ReadFile(filepath.Join(dir, layout.Media, file))
-		f.must(err)
-		f.must(f.guest.WriteFile(ctx, layout.Media+"/"+file, data, 0o600))
+	for _, file := range records {
+		f.must(f.guest.WriteFile(ctx, layout.Media+"/"+file.Name, file.Data, 0o600))
 	}
 	f.shows("modprobe xhci_pci")
 	f.await("the look", `touchdown status -o json | grep -q '"hw-memory"'`)
@@ -51,7 +47,7 @@ func TestAStickOfUSB(t *testing.T) {
 	f.must(f.guest.Insert("stick", image))
 	f.await("what the node left on the stick", "test -s "+layout.Media+"/left")
 	f.must(f.guest.Pull("stick"))
-	if text := onStick(t, image, "question.txt"); !strings.Contains(text, "The landing has not started.") || !strings.Contains(text, siteSerial) {
+	if text := stick.Read(t, image, "question.txt"); !strings.Contains(text, "The landing has not started.") || !strings.Contains(text, siteSerial) {
 		t.Errorf("on the stick is:\n%s", text)
 	}
 	f.await("the pulled stick", `! test -e /sys/block/sda`)
@@ -70,9 +66,8 @@ func TestAStickOfUSB(t *testing.T) {
 	}
 }
 
-// siteStick makes a folder with what a factory makes of the site's answers: the image of a stick, and below it the records of media that
-// the bake lays on the node.
-func siteStick(ctx context.Context, t *testing.T) (dir string) {
+// siteStick makes what a factory makes of the site's answers: the image of a stick, and the records of media that the bake lays on the node.
+func siteStick(ctx context.Context, t *testing.T) (image string, records []volume.File) {
 	t.Helper()
 	root, err := bench.Root()
 	if err != nil {
@@ -83,7 +78,7 @@ func siteStick(ctx context.Context, t *testing.T) (dir string) {
 			node.Require(t, fmt.Errorf("%w: %w", node.ErrUnable, err))
 		}
 	}
-	dir = t.TempDir()
+	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "site.yaml"), []byte(config(form("interface: enp1s0"))), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -100,27 +95,7 @@ func siteStick(ctx context.Context, t *testing.T) (dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := media.Of(host.Open(host.Options{Root: dir}))
-	if _, err := known.Lay(keys); err != nil {
-		t.Fatal(err)
-	}
-	recipient, err := known.Recipient()
-	if err != nil {
-		t.Fatal(err)
-	}
+	recipient, records := stick.Records(t, keys)
 	touchdown("media", "write", "-f", "site.yaml", "--serial", siteSerial, "--key", "factory.key", "--recipient", recipient, "--unattended", "stick.img")
-	return dir
-}
-
-// onStick is a file of a FAT image, as another reader than the program's sees it.
-func onStick(t *testing.T, image, name string) string {
-	t.Helper()
-	var said bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), "mtype", "-i", image, "::/"+name)
-	cmd.Stderr = &said
-	text, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("reading %s: %v: %s", name, err, &said)
-	}
-	return string(text)
+	return filepath.Join(dir, "stick.img"), records
 }
