@@ -96,6 +96,7 @@ func (f *applyFlags) work(cmd *cobra.Command, given answers) error {
 	if err := f.checkWaivers(); err != nil {
 		return err
 	}
+	f.engine.dryRun = f.dryRun
 	engine, closeSession, err := f.session(cmd.Context())
 	if err != nil {
 		return err
