@@ -61,6 +61,47 @@ func TestSignedFileIsKept(t *testing.T) {
 	}
 }
 
+// TestWhatTwoSignedStays: a report with a second signature stays to the byte where only the work took longer since, as after a power cut. One
+// that tells something else, or whose signatures are damaged, takes its place with the node's signature alone.
+func TestWhatTwoSignedStays(t *testing.T) {
+	extends := func(have, signed []byte) bool { return string(have) == string(signed)+"and Anna" }
+	for name, c := range map[string]struct {
+		file    func(signed string) string
+		changes func(*report.Document)
+		stays   bool
+	}{
+		"as it was":             {func(s string) string { return s + "and Anna" }, func(*report.Document) {}, true},
+		"it took longer":        {func(s string) string { return s + "and Anna" }, func(d *report.Document) { d.Steps[0].Seconds++; d.APIWrites++ }, true},
+		"a warning more":        {func(s string) string { return s + "and Anna" }, func(d *report.Document) { d.Warnings = append(d.Warnings, "new") }, false},
+		"a step less":           {func(s string) string { return s + "and Anna" }, func(d *report.Document) { d.Steps = d.Steps[1:] }, false},
+		"signed by one, longer": {func(s string) string { return s }, func(d *report.Document) { d.Steps[0].Seconds++ }, false},
+		"damaged":               {func(s string) string { return s + "and Ann" }, func(*report.Document) {}, false},
+	} {
+		s := report.Folder{Dir: t.TempDir(), Sign: func(raw []byte) ([]byte, error) { return append([]byte("signed: "), raw...), nil }, Extends: extends}
+		if err := s.Save(report.New(job(), facts(), made)); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(s.Dir, report.SignedFile)
+		signed, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.KeepSigned([]byte(c.file(string(signed)))); err != nil {
+			t.Fatal(err)
+		}
+		before := contents(t, s.Dir)
+		next := report.New(job(), facts(), made.Add(time.Hour))
+		c.changes(next)
+		if err := s.Save(next); err != nil {
+			t.Fatal(err)
+		}
+		now, err := os.ReadFile(path)
+		if err != nil || (contents(t, s.Dir) == before) != c.stays || strings.HasSuffix(string(now), "and Anna") != c.stays {
+			t.Errorf("%s: stays %t is wrong: %v\n%s", name, !c.stays, err, now)
+		}
+	}
+}
+
 // TestAnUnsignedReportHasNoEnvelopeOfAnother: the signed report of the last landing stays, but not in the place of this one's.
 func TestAnUnsignedReportHasNoEnvelopeOfAnother(t *testing.T) {
 	s := report.Folder{Dir: t.TempDir(), Sign: func(raw []byte) ([]byte, error) { return append([]byte("signed: "), raw...), nil }}
