@@ -27,6 +27,7 @@ type applyFlags struct {
 	force     bool
 	waive     []string
 	withdraw  []string
+	told      bool // the checks of withdraw were judged before: one that is no longer there has no waiver
 	by        string
 	afterLoss bool
 	node      string // the name that unlocks a landed node; "": it stays locked

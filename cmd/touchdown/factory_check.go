@@ -12,6 +12,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/value"
+	"touchdown/steps/engine"
 	"touchdown/steps/site"
 )
 
@@ -24,6 +25,9 @@ func (f *factoryFlags) check(cmd *cobra.Command, machine *host.Machine) error {
 		return usage(errors.New("-f goes with --unattended: the wizard asks"))
 	case f.dryRun && !f.unattended:
 		return usage(errors.New("--dry-run goes with --unattended: in the wizard a person sees the review before anything starts"))
+	}
+	if err := f.checkUnattended(); err != nil {
+		return usage(err)
 	}
 	if err := f.checkLedger(); err != nil {
 		return usage(err)
@@ -39,6 +43,40 @@ func (f *factoryFlags) check(cmd *cobra.Command, machine *host.Machine) error {
 			return err
 		}
 	}
+	return f.checkWithdrawn()
+}
+
+// checkUnattended refuses flags that nobody would read: the wizard asks a person.
+func (f *factoryFlags) checkUnattended() error {
+	switch {
+	case f.unattended:
+		return nil
+	case f.force && f.returned == "":
+		return errors.New("--force goes with --unattended or --returned: the wizard asks before it takes control")
+	case len(f.withdraw) > 0:
+		return errors.New("--withdraw goes with --unattended: in the wizard a person withdraws a waiver beside its check")
+	case len(f.waive) > 0:
+		return errors.New("--waive goes with --unattended: in the wizard a person waives a check beside it")
+	}
+	return nil
+}
+
+// checkWithdrawn refuses to withdraw the waiver of a check that the list of this node never told, before the node is taken back: its engine
+// could tell only after that. Where the node is on the bench line, nothing is begun before the engine was asked.
+func (f *factoryFlags) checkWithdrawn() error {
+	if !f.reopen && f.returned == "" || len(f.withdraw) == 0 {
+		return nil
+	}
+	known, err := engine.ChecksTold(f.engine.factoryState())
+	if err != nil {
+		return fmt.Errorf("reading the records of the factory's list: %w", err)
+	}
+	for _, id := range f.withdraw {
+		if !known[id] {
+			return noSuchCheck(id)
+		}
+	}
+	f.told = true
 	return nil
 }
 

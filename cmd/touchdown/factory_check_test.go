@@ -70,9 +70,18 @@ func TestFactoryJudgesItsCommandLineFirst(t *testing.T) {
 		"give CHECK=REASON":                {"--reopen", "--unattended", "--waive", "disk"},
 		"text or json":                     {"--reopen", "--unattended", "-o", "yaml"},
 		"--language":                       {"--reopen", "--language", "tlh"},
+		"--force goes with":                {"--reopen", "--force"},
+		"--withdraw goes with":             {"--reopen", "--withdraw", "hw-memory"},
+		"--waive goes with":                {"--reopen", "--waive", "hw-memory=tested", "--by", "J"},
+		"--withdraw hw-nonsense: there is": {"--reopen", "--unattended", "--withdraw", "hw-memory", "--withdraw", "hw-nonsense"},
+		"--withdraw hw-none: there is no":  {"--unattended", "--returned", "sno-1", "--withdraw", "hw-none"},
 		"is not this node":                 {"--unattended", "--returned", "sno-2"},
 	} {
 		m := sealedNode(t)
+		told := journalHead + `{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"check","step":"hardware","check":{"id":"hw-memory","status":"fail"}}` + "\n"
+		if err := m.WriteFile(layout.FactoryState+"/journal.jsonl", []byte(told), 0o600); err != nil {
+			t.Fatal(err)
+		}
 		before, beside := treeOf(t, m.Root()), treeOf(t, dir)
 		code, said := factoryOn(t.Context(), hooks{root: m.Root()}, m, append(line, all...)...)
 		if code != exitUsage || !strings.Contains(said, says) {
