@@ -303,3 +303,34 @@ Better: the check operators-optional of health (Services that need the Internet 
 		t.Errorf("%s", got)
 	}
 }
+
+// TestTheTimeOfDayIsNoDifference: the checks of the two clocks see another time in each report. Only another verdict, or another waiver, is
+// one.
+func TestTheTimeOfDayIsNoDifference(t *testing.T) {
+	at := func(clock, rtc string) *report.Document {
+		d := report.New(job(), facts(), made)
+		for _, c := range []check.Check{
+			{ID: "hw-clock", Title: message.T("System clock"), Status: check.Pass, Observed: message.Data(clock)},
+			{ID: "hw-rtc", Title: message.T("Hardware clock"), Status: check.Pass, Observed: message.Data(rtc)},
+		} {
+			d.Checks = append(d.Checks, report.Check{Step: "hardware", Check: c})
+		}
+		return d
+	}
+	from, to := at("2026-11-21 02:13 UTC", "2026-11-21 02:13:05 UTC, 0s off"), at("2026-11-28 17:00 UTC", "2026-11-28 17:00:00 UTC, 1s off")
+	if changes := report.Diff(from, to); len(changes) != 0 {
+		t.Errorf("%v", changes)
+	}
+	to.Checks[len(to.Checks)-1].Status = check.Warn
+	if changes := report.Diff(from, to); len(changes) != 1 || !strings.HasPrefix(changes[0].String(), "Worse: the check hw-rtc") {
+		t.Errorf("%v", changes)
+	}
+	to = at("2026-11-28 17:00 UTC", "")
+	clock := &to.Checks[len(to.Checks)-2].Check
+	clock.Status, clock.Waiver = check.Waived, &check.Waiver{By: "J", Reason: "r"}
+	from.Checks[len(from.Checks)-2].Check = *clock
+	from.Checks[len(from.Checks)-2].Waiver = &check.Waiver{By: "K", Reason: "r"}
+	if changes := report.Diff(from, to); len(changes) != 1 || !strings.Contains(changes[0].String(), "waived by K") {
+		t.Errorf("%v", changes)
+	}
+}
