@@ -26,7 +26,7 @@ func (f *factoryFlags) check(cmd *cobra.Command, machine *host.Machine) error {
 	case f.dryRun && !f.unattended:
 		return usage(errors.New("--dry-run goes with --unattended: in the wizard a person sees the review before anything starts"))
 	}
-	if err := f.checkUnattended(); err != nil {
+	if err := checkAsked(f); err != nil {
 		return usage(err)
 	}
 	if err := f.checkLedger(); err != nil {
@@ -43,11 +43,11 @@ func (f *factoryFlags) check(cmd *cobra.Command, machine *host.Machine) error {
 			return err
 		}
 	}
-	return f.checkWithdrawn()
+	return checkWithdrawn(f)
 }
 
-// checkUnattended refuses flags that nobody would read: the wizard asks a person.
-func (f *factoryFlags) checkUnattended() error {
+// checkAsked refuses flags that nobody would read: the wizard asks a person.
+func checkAsked(f *factoryFlags) error {
 	switch {
 	case f.unattended:
 		return nil
@@ -63,7 +63,7 @@ func (f *factoryFlags) checkUnattended() error {
 
 // checkWithdrawn refuses to withdraw the waiver of a check that the list of this node never told, before the node is taken back: its engine
 // could tell only after that. Where the node is on the bench line, nothing is begun before the engine was asked.
-func (f *factoryFlags) checkWithdrawn() error {
+func checkWithdrawn(f *factoryFlags) error {
 	if !f.reopen && f.returned == "" || len(f.withdraw) == 0 {
 		return nil
 	}
