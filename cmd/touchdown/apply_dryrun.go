@@ -3,10 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"time"
 
-	"touchdown/steps/aside"
-	"touchdown/steps/engine"
 	"touchdown/steps/view"
 )
 
@@ -19,19 +16,6 @@ func wouldTake(s *view.Snapshot) error {
 		return errors.New("the job on this node has failed, and a dry run would replace the answers with which it goes on; touchdown status shows it; continue it at a console or without --dry-run")
 	case s.State == view.IsDone && !s.Locked:
 		return errors.New("the job on this node is done and not handed over, and a dry run would replace its answers: it could not be undone or handed over any more; touchdown status shows it; accept the hand-over or undo it before")
-	}
-	return nil
-}
-
-// mayLook refuses the dry run of an engine of its own that would first go on with what a power cut has interrupted.
-func (f *engineFlags) mayLook() error {
-	switch {
-	case !f.dryRun:
-		return nil
-	case engine.WipeBegun(f.state):
-		return errors.New("a wipe of this node was interrupted, and a dry run changes nothing: start the engine, which ends the wipe, before")
-	case aside.Begun(f.state, time.Now()) != "":
-		return errors.New("this node's return to the factory was interrupted, and a dry run changes nothing: start the engine, which ends the return, before")
 	}
 	return nil
 }

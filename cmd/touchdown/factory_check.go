@@ -12,7 +12,6 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/value"
-	"touchdown/steps/engine"
 	"touchdown/steps/site"
 )
 
@@ -58,25 +57,6 @@ func checkAsked(f *factoryFlags) error {
 	case len(f.waive) > 0:
 		return errors.New("--waive goes with --unattended: in the wizard a person waives a check beside it")
 	}
-	return nil
-}
-
-// checkWithdrawn refuses to withdraw the waiver of a check that the list of this node never told, before the node is taken back: its engine
-// could tell only after that. Where the node is on the bench line, nothing is begun before the engine was asked.
-func checkWithdrawn(f *factoryFlags) error {
-	if !f.reopen && f.returned == "" || len(f.withdraw) == 0 {
-		return nil
-	}
-	known, err := engine.ChecksTold(f.engine.factoryState())
-	if err != nil {
-		return fmt.Errorf("reading the records of the factory's list: %w", err)
-	}
-	for _, id := range f.withdraw {
-		if !known[id] {
-			return noSuchCheck(id)
-		}
-	}
-	f.told = true
 	return nil
 }
 

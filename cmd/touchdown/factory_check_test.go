@@ -165,7 +165,7 @@ func makesKey(t *testing.T, name string) {
 	}
 }
 
-// TestADryRunGoesOnWithNothing: what a power cut interrupted stays as it is, to the byte, be it a job, a wipe or a return.
+// TestADryRunGoesOnWithNothing: what a power cut interrupted is left to the byte, be it a job, a wipe or a return.
 func TestADryRunGoesOnWithNothing(t *testing.T) {
 	begun := journalHead + `{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"started"}` + "\n"
 	undone := atWork + `{"seq":3,"time":"2026-01-01T00:00:00Z","kind":"undoing"}` + "\n"
