@@ -33,7 +33,7 @@ func keepReport(node *backend.Node, dir string, d *report.Document, key *envelop
 	folder := report.Folder{Dir: dir}
 	if key != nil {
 		d.Previous = lastReport(node, d, dir)
-		folder.Sign = proof.Sign(d, *key)
+		folder.Sign, folder.Extends = proof.Sign(d, *key), proof.Extends
 		raw, err := d.JSON()
 		if err == nil {
 			_, err = folder.Sign(raw)

@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 
 	"touchdown/backend/factory/second"
@@ -110,19 +111,46 @@ const (
 )
 
 // sign has the second person sign the report that the node has signed, and tells who stands behind the seal. It refuses a seal without that
-// signature. Who agreed on the command line is not asked, once.
+// signature. One that the report has counts: a power cut came behind it. Who agreed on the command line is not asked, once.
 func (s *secondPerson) sign(ctx context.Context, rep Report) (by ledger.Seal, err error) {
 	d, p, err := s.open()
 	if d == nil || err != nil {
 		return by, err
 	}
-	if d.Agreed {
-		d.Agreed = false
-		if err := d.Keep(s.Host); err != nil {
-			return by, err
-		}
-		return s.countersign(d, p, rep)
+	by, signed := signedBefore(d, p)
+	agreed := d.Agreed && stillAgrees(rep.Job())
+	switch {
+	case signed:
+		rep.Say(message.F("The factory report has the signature of %s already.", d.Name))
+	case agreed:
+		by, err = s.countersign(d, p, rep)
 	}
+	if d.Agreed { // also where it led to nothing; after the signature, behind which a power cut loses nothing
+		d.Agreed = false
+		err = errors.Join(err, d.Keep(s.Host))
+	}
+	if signed || agreed || err != nil {
+		return by, err
+	}
+	return s.ask(ctx, d, p, rep)
+}
+
+// stillAgrees tells whether the agreement of the command line holds. It was given to the list that began then. Where that has failed since,
+// whoever had it go on may be someone else, and the report is one that tells of the failure.
+func stillAgrees(job report.Job) bool { return len(job.Problems) == 0 }
+
+// signedBefore tells who stands behind a report that the second person has signed with a key that counts.
+func signedBefore(d *second.Person, p *proof.Proof) (by ledger.Seal, signed bool) {
+	trust, err := d.Trust()
+	if err != nil || p.Countersigned(trust) != nil {
+		return by, false
+	}
+	key, _ := trust.Key(p.Second)
+	return ledger.Seal{SealedBy: d.First, SecondPerson: d.Name, SecondKey: key.String()}, true
+}
+
+// ask asks the second person until they sign or do not.
+func (s *secondPerson) ask(ctx context.Context, d *second.Person, p *proof.Proof, rep Report) (by ledger.Seal, err error) {
 	for wrong := (message.Text{}); ; {
 		answer, err := rep.Ask(ctx, question(d, p, wrong))
 		if err != nil {
@@ -209,6 +237,9 @@ func question(d *second.Person, p *proof.Proof, wrong message.Text) Question {
 func (s *secondPerson) countersign(d *second.Person, p *proof.Proof, rep Report) (by ledger.Seal, err error) {
 	key, err := d.Key()
 	if err != nil {
+		return by, err
+	}
+	if p, err = p.Alone(); err != nil { // a second signature that does not count
 		return by, err
 	}
 	signed, err := p.Countersign(key)

@@ -238,6 +238,39 @@ func TestControlOfConsoles(t *testing.T) {
 	}
 }
 
+// TestTheQuestionForControlEndsWithItsConsole: who has control now may be nobody, or someone else than the question names.
+func TestTheQuestionForControlEndsWithItsConsole(t *testing.T) {
+	for _, next := range []string{"", "pts/3"} {
+		b := newBench(t, 80, 24)
+		token, err := b.fake.TakeControl(t.Context(), "tty1", true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.refresh()
+		b.press("ctrl+g")
+		b.refresh()
+		b.shows("Take control?")
+		if err := b.fake.ReleaseControl(t.Context(), token); err != nil {
+			t.Fatal(err)
+		}
+		if next != "" {
+			if _, err := b.fake.TakeControl(t.Context(), next, true); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.refresh()
+		if text := b.screen(); strings.Contains(text, "Take control?") {
+			t.Errorf("control is with %q, and the question stands:\n%s", next, text)
+		}
+		b.press("ctrl+g")
+		if next != "" {
+			b.shows("Take control?")
+			b.press("ctrl+y")
+		}
+		b.shows("you have control")
+	}
+}
+
 func TestEngineGone(t *testing.T) {
 	b := newBench(t, 80, 24, working)
 	b.refresh()

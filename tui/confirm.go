@@ -20,6 +20,7 @@ type confirm struct {
 	verb        session.Action
 	cmd         tea.Cmd // done instead of verb, when set
 	takes       bool    // and it takes control
+	holder      string  // from whom, with takes
 	row         row
 	onWord      bool
 	ed          editor
@@ -58,7 +59,7 @@ func ofLeaving(s *view.Snapshot) string {
 // newTakeover asks before control is taken from another console.
 func newTakeover(d *desk) *confirm {
 	return newConfirm(d, confirm{
-		title: t("control.title"), text: t("control.text", d.snap.Control.Holder), cmd: d.link.take(true), takes: true,
+		title: t("control.title"), text: t("control.text", d.snap.Control.Holder), cmd: d.link.take(true), takes: true, holder: d.snap.Control.Holder,
 	})
 }
 
@@ -92,6 +93,9 @@ func (c *confirm) typing() bool  { return c.onWord }
 
 // over reports whether what was asked about is over, or for another console to do.
 func (c *confirm) over() bool {
+	if c.takes && c.snap != nil && c.snap.Control.Holder != c.holder { // that console has gone, or another one has control
+		return true
+	}
 	if c.cmd != nil || !c.held { // before the engine has answered, nobody has control
 		return c.cmd == nil
 	}

@@ -32,16 +32,25 @@ func Arm(m *host.Machine) (bool, error) {
 	return true, m.WriteFile(layout.Armed, []byte("kubelet waits until this file is removed\n"), 0o600)
 }
 
-// Disarm opens the gate and starts kubelet, so that the API comes back.
+// Disarm opens the gate and starts kubelet, so that the API comes back. It returns whether it had to. A start that fails leaves a kubelet that
+// the gate does not hold and that does not run: it is started again when Disarm is called again.
 func Disarm(ctx context.Context, m *host.Machine) (bool, error) {
-	if !m.Exists(layout.Armed) {
+	if !m.Exists(layout.Armed) && (!host.HasKubelet(m) || kubeletRuns(ctx, m)) {
 		return false, nil
 	}
 	if err := m.Remove(layout.Armed); err != nil {
 		return false, err
 	}
-	if _, err := m.Run(ctx, "systemctl", "start", "kubelet.service"); err != nil {
+	if _, err := m.Run(ctx, "systemctl", "start", kubeletUnit); err != nil {
 		return true, fmt.Errorf("starting kubelet: %w", err)
 	}
 	return true, nil
+}
+
+const kubeletUnit = "kubelet.service"
+
+// kubeletRuns tells whether systemd runs the kubelet, or is starting it.
+func kubeletRuns(ctx context.Context, m *host.Machine) bool {
+	_, err := m.Run(ctx, "systemctl", "is-active", "--quiet", kubeletUnit)
+	return err == nil
 }

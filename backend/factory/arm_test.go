@@ -1,6 +1,7 @@
 package factory_test
 
 import (
+	"errors"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -25,6 +26,39 @@ func TestAMovedProgramIsLaidAgain(t *testing.T) {
 	}
 	for _, want := range []bool{true, false} {
 		if changed, err := factory.Install(m.Machine, []byte("program")); changed != want || err != nil {
+			t.Errorf("changed %v, want %v: %v", changed, want, err)
+		}
+	}
+}
+
+// TestAFailedStartOfTheKubeletIsNotForgotten: the gate is open after it, and the kubelet does not run. Whoever disarms again hears of it, until
+// it runs; then nothing is done.
+func TestAFailedStartOfTheKubeletIsNotForgotten(t *testing.T) {
+	m := hosttest.New(t)
+	m.File("/var/lib/kubelet/config.json", "{}")
+	m.File(layout.Armed, "armed")
+	runs, broken := false, true
+	m.OnFunc("systemctl is-active", func([]string, []byte) (string, error) {
+		if runs {
+			return "", nil
+		}
+		return "", errors.New("exit status 3")
+	})
+	m.OnFunc("systemctl start kubelet.service", func([]string, []byte) (string, error) {
+		if broken {
+			return "", errors.New("exit status 1")
+		}
+		runs = true
+		return "", nil
+	})
+	for range 2 {
+		if _, err := factory.Disarm(t.Context(), m.Machine); err == nil || m.Exists(layout.Armed) {
+			t.Fatalf("the start that failed is not told: %v", err)
+		}
+	}
+	broken = false
+	for _, want := range []bool{true, false} {
+		if changed, err := factory.Disarm(t.Context(), m.Machine); changed != want || err != nil || !runs {
 			t.Errorf("changed %v, want %v: %v", changed, want, err)
 		}
 	}

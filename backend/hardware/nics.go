@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/jaypipes/ghw"
@@ -53,6 +54,9 @@ func (n *NIC) fromSysfs(m *host.Machine) {
 	if target, err := os.Readlink(m.Path(dir + "/device/subsystem")); err == nil {
 		n.Bus = filepath.Base(target)
 	}
+	if n.PCI == "" && n.Bus == "virtio" {
+		n.PCI = carrierOf(m, dir+"/device")
+	}
 	n.Function = m.Exists(dir + "/device/physfn")
 	if target, err := os.Readlink(m.Path(dir + "/device/driver")); err == nil {
 		n.Driver = filepath.Base(target)
@@ -68,3 +72,18 @@ func (n *NIC) fromKernel(a *asker) {
 	n.MAC, n.Driver, n.Firmware = cmp.Or(l.MAC, n.MAC), cmp.Or(l.Driver, n.Driver), l.Firmware
 	n.Flags, n.Addresses = l.Flags, l.Addresses
 }
+
+// carrierOf is the address of the PCI device that a virtio device is on; "" where it is on none, as with virtio over MMIO. ghw looks for the
+// address at the virtio device itself, which has none.
+func carrierOf(m *host.Machine, device string) string {
+	real, err := filepath.EvalSymlinks(m.Path(device))
+	if err != nil {
+		return ""
+	}
+	if address := filepath.Base(filepath.Dir(real)); pciAddress.MatchString(address) {
+		return address
+	}
+	return ""
+}
+
+var pciAddress = regexp.MustCompile(`^[0-9a-f]{4,}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]$`)

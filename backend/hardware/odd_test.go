@@ -229,3 +229,33 @@ func TestDocumentOfAddressesAndNames(t *testing.T) {
 		}
 	}
 }
+
+// TestAVirtioPortHasAPlace: a port of virtio is at the PCI device that carries it, in the inventory and in what became of it since the factory.
+// One on no PCI bus, and an adapter at USB, have none.
+func TestAVirtioPortHasAPlace(t *testing.T) {
+	m := hosttest.New(t)
+	good(m)
+	const card = "/sys/devices/pci0000:00/0000:00:03.0"
+	for name, at := range map[string]struct{ device, bus string }{
+		"eth0": {card + "/virtio0", "virtio"}, "eth1": {"/sys/devices/platform/a000000.virtio_mmio/virtio1", "virtio"}, "eth2": {card + "/usb1", "usb"},
+	} {
+		port(m, name, "1", "10000")
+		m.File(at.device+"/vendor", "0x1af4\n")
+		m.File("/sys/bus/"+at.bus+"/drivers_probe", "")
+		if err := errors.Join(os.Symlink(m.Path(at.device), m.Path("/sys/class/net/"+name+"/device")),
+			os.Symlink(m.Path("/sys/bus/"+at.bus), m.Path(at.device+"/subsystem"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[string]string{"eth0": "0000:00:03.0", "eth1": "", "eth2": ""}
+	i := all(t, m)
+	for _, n := range i.NICs {
+		if place, asked := want[n.Name]; asked && n.PCI != place {
+			t.Errorf("%s is at %q, not %q", n.Name, n.PCI, place)
+		}
+		delete(want, n.Name)
+	}
+	if len(want) > 0 || !strings.Contains(strings.Join(strings.Fields(i.Text()), " "), "PCI 0000:00:03.0") {
+		t.Errorf("not listed: %v\n%s", want, i.Text())
+	}
+}

@@ -3,6 +3,8 @@ package media
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -92,7 +94,8 @@ func (w *Watcher) readAll(ctx context.Context, all []device) (found []*Medium, b
 	return found, bring
 }
 
-// notOurs are the problems of what is not a site medium: an empty drive, a stick with something else on it. Nobody is told of them.
+// notOurs are the problems of what is not a site medium: an empty drive, one without a device file, a stick with something else on it. Nobody
+// is told of them. A drive that this process may not open is another matter: a person put it in, and waits for what is on it.
 var notOurs = []string{"MED-BLNK", "MED-DEAD", "MED-KND"}
 
 // read reads a device within a time, and tells how many bytes of it; nil where it holds nothing for a node. What was read stays in
@@ -102,7 +105,7 @@ func (w *Watcher) read(ctx context.Context, d device, within time.Duration) (f *
 	content, bytes, err := inspectAt(ctx, d.path, within, siteFiles())
 	if err != nil {
 		f.Refused = problem.From(err)
-		if slices.Contains(notOurs, f.Refused.Code) {
+		if slices.Contains(notOurs, f.Refused.Code) && !errors.Is(err, fs.ErrPermission) {
 			return nil, nil, bytes
 		}
 		return f, nil, bytes

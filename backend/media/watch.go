@@ -56,7 +56,7 @@ func (f *Medium) Unattended() bool { return f.document != nil && f.document.Unat
 func (f *Medium) Baked() bool { return f.baked }
 
 // unreadable are the problems of a volume whose content cannot be known.
-var unreadable = []string{"MED-UNRD", "MED-HALT", "MED-BAD", "MED-READ"}
+var unreadable = []string{"MED-UNRD", "MED-HALT", "MED-BAD", "MED-READ", "MED-DEAD"}
 
 // Unread tells whether it could not be read, so that a site config may be on it or not.
 func (f *Medium) Unread() bool {

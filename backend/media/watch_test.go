@@ -3,7 +3,9 @@ package media_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -432,5 +434,34 @@ func TestUnreadable(t *testing.T) {
 	}
 	if want := "[sda MED-DEAD sdd MED-BAD]"; err != nil || fmt.Sprint(got) != want {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// TestADriveThatMayNotBeOpened is told, by its name and for as long as it is there; one that has nothing to open is not. It keeps no other
+// medium from being used.
+func TestADriveThatMayNotBeOpened(t *testing.T) {
+	const denied = "/sys/bus/platform/drivers_probe" // nobody may read it, root neither
+	if f, err := os.Open(denied); !errors.Is(err, fs.ErrPermission) {
+		_ = f.Close()
+		t.Skipf("%s can be opened: %v", denied, err)
+	}
+	s := newSocket(t)
+	s.plug("sdb", envelope.New("SN1"), envelope.Lock{})
+	noDevice(t, s.Root(), "sda")
+	noDevice(t, s.Root(), "sdc")
+	if err := os.Symlink(denied, filepath.Join(s.Root(), "dev", "sdc")); err != nil {
+		t.Fatal(err)
+	}
+	s.watch()
+	var got []string
+	for _, f := range s.sees("two drives", func(found []*media.Medium) bool { return len(found) > 1 }) {
+		is := f.Device
+		if f.Refused != nil {
+			is += fmt.Sprintf(" %s %t", f.Refused.Code, f.Unread())
+		}
+		got = append(got, is)
+	}
+	if want := "[sdb sdc MED-DEAD true]"; fmt.Sprint(got) != want || len(s.watch().Usable()) != 1 {
+		t.Errorf("%v, not %v; %d can be used", got, want, len(s.watch().Usable()))
 	}
 }

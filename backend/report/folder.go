@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"touchdown/backend/host"
@@ -37,14 +38,21 @@ type Folder struct {
 
 	// Sign makes the signed report of a report's JSON; nil: the report is not signed.
 	Sign func(json []byte) ([]byte, error)
+
+	// Extends tells whether a signed report is what Sign made, with the signature of a second person behind it; nil: none has one.
+	Extends func(have, signed []byte) bool
 }
 
 // Save writes all files of the report, or none. When the report that is there tells the same, it stays to the byte, so
-// that a repeated hand-over changes no fingerprint that someone has noted.
+// that a repeated hand-over changes no fingerprint that someone has noted. What a second person has signed stays also where it took longer
+// since: a power cut is no reason to have them sign again.
 func (s Folder) Save(d *Document) error {
 	if old, err := s.Open(); err == nil {
 		again := *d
 		again.Made, again.Previous = old.Made, old.Previous
+		if s.countersigned(old) {
+			again.measuredAs(old)
+		}
 		if same(old, &again) {
 			d = &again
 			if !s.unsigned(d) {
@@ -101,16 +109,46 @@ func (s Folder) unsigned(d *Document) bool {
 	if s.Sign == nil {
 		return false
 	}
+	have, want := s.signed(d)
+	return want == nil || !bytes.Equal(have, want) && !s.extends(have, want)
+}
+
+// countersigned tells whether the signed report is that of a document, and has a second signature.
+func (s Folder) countersigned(d *Document) bool {
+	if s.Sign == nil {
+		return false
+	}
+	have, want := s.signed(d)
+	return want != nil && s.extends(have, want)
+}
+
+func (s Folder) extends(have, want []byte) bool { return s.Extends != nil && s.Extends(have, want) }
+
+// signed is the signed report that is there, and what it has to be; nil where there is none, or a document cannot be signed.
+func (s Folder) signed(d *Document) (have, want []byte) {
 	raw, err := d.JSON()
 	if err != nil {
-		return true
+		return nil, nil
 	}
-	want, err := s.Sign(raw)
-	if err != nil {
-		return true
+	if want, err = s.Sign(raw); err != nil {
+		return nil, nil
 	}
-	have, _, err := host.ReadRegular(filepath.Join(s.Dir, SignedFile), int64(len(want)))
-	return err != nil || !bytes.Equal(have, want)
+	have, whole, err := host.ReadRegular(filepath.Join(s.Dir, SignedFile), 2*MaxJSON)
+	if err != nil || !whole {
+		return nil, want
+	}
+	return have, want
+}
+
+// measuredAs takes over how long each step took, and how often the API was written to, from a report with the same steps.
+func (d *Document) measuredAs(old *Document) {
+	if !slices.EqualFunc(d.Steps, old.Steps, func(a, b Step) bool { return a.ID == b.ID }) {
+		return
+	}
+	d.APIWrites, d.Steps = old.APIWrites, slices.Clone(d.Steps)
+	for i := range d.Steps {
+		d.Steps[i].Seconds = old.Steps[i].Seconds
+	}
 }
 
 // followed is the signed report whose place a new one takes, nil where it follows another one or none.

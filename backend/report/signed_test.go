@@ -61,6 +61,47 @@ func TestSignedFileIsKept(t *testing.T) {
 	}
 }
 
+// TestWhatTwoSignedStays: a report with a second signature stays to the byte where only the work took longer since, as after a power cut. One
+// that tells something else, or whose signatures are damaged, takes its place with the node's signature alone.
+func TestWhatTwoSignedStays(t *testing.T) {
+	extends := func(have, signed []byte) bool { return string(have) == string(signed)+"and Anna" }
+	for name, c := range map[string]struct {
+		file    func(signed string) string
+		changes func(*report.Document)
+		stays   bool
+	}{
+		"as it was":             {func(s string) string { return s + "and Anna" }, func(*report.Document) {}, true},
+		"it took longer":        {func(s string) string { return s + "and Anna" }, func(d *report.Document) { d.Steps[0].Seconds++; d.APIWrites++ }, true},
+		"a warning more":        {func(s string) string { return s + "and Anna" }, func(d *report.Document) { d.Warnings = append(d.Warnings, "new") }, false},
+		"a step less":           {func(s string) string { return s + "and Anna" }, func(d *report.Document) { d.Steps = d.Steps[1:] }, false},
+		"signed by one, longer": {func(s string) string { return s }, func(d *report.Document) { d.Steps[0].Seconds++ }, false},
+		"damaged":               {func(s string) string { return s + "and Ann" }, func(*report.Document) {}, false},
+	} {
+		s := report.Folder{Dir: t.TempDir(), Sign: func(raw []byte) ([]byte, error) { return append([]byte("signed: "), raw...), nil }, Extends: extends}
+		if err := s.Save(report.New(job(), facts(), made)); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(s.Dir, report.SignedFile)
+		signed, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.KeepSigned([]byte(c.file(string(signed)))); err != nil {
+			t.Fatal(err)
+		}
+		before := contents(t, s.Dir)
+		next := report.New(job(), facts(), made.Add(time.Hour))
+		c.changes(next)
+		if err := s.Save(next); err != nil {
+			t.Fatal(err)
+		}
+		now, err := os.ReadFile(path)
+		if err != nil || (contents(t, s.Dir) == before) != c.stays || strings.HasSuffix(string(now), "and Anna") != c.stays {
+			t.Errorf("%s: stays %t is wrong: %v\n%s", name, !c.stays, err, now)
+		}
+	}
+}
+
 // TestAnUnsignedReportHasNoEnvelopeOfAnother: the signed report of the last landing stays, but not in the place of this one's.
 func TestAnUnsignedReportHasNoEnvelopeOfAnother(t *testing.T) {
 	s := report.Folder{Dir: t.TempDir(), Sign: func(raw []byte) ([]byte, error) { return append([]byte("signed: "), raw...), nil }}
@@ -260,5 +301,36 @@ Better: the check operators-optional of health (Services that need the Internet 
 	if !strings.HasPrefix(got, want) || !strings.Contains(got, "Changed: the check hw-tpm of hardware (Security chip (TPM)) was waived: none (waived by J. M\u00fcller: ordered without), is now waived: a TPM 1.2") ||
 		!strings.Contains(got, "Changed: the model was Acme Edge 100, is now Other") || !strings.Contains(got, "Changed: the certificate of API for api.edge1.example.org was SHA-256 0f1e2d3c4b5a6978..., valid until 2036-11-21, is now SHA-256 abababababababab...") {
 		t.Errorf("%s", got)
+	}
+}
+
+// TestTheTimeOfDayIsNoDifference: the checks of the two clocks see another time in each report. Only another verdict, or another waiver, is
+// one.
+func TestTheTimeOfDayIsNoDifference(t *testing.T) {
+	at := func(clock, rtc string) *report.Document {
+		d := report.New(job(), facts(), made)
+		for _, c := range []check.Check{
+			{ID: "hw-clock", Title: message.T("System clock"), Status: check.Pass, Observed: message.Data(clock)},
+			{ID: "hw-rtc", Title: message.T("Hardware clock"), Status: check.Pass, Observed: message.Data(rtc)},
+		} {
+			d.Checks = append(d.Checks, report.Check{Step: "hardware", Check: c})
+		}
+		return d
+	}
+	from, to := at("2026-11-21 02:13 UTC", "2026-11-21 02:13:05 UTC, 0s off"), at("2026-11-28 17:00 UTC", "2026-11-28 17:00:00 UTC, 1s off")
+	if changes := report.Diff(from, to); len(changes) != 0 {
+		t.Errorf("%v", changes)
+	}
+	to.Checks[len(to.Checks)-1].Status = check.Warn
+	if changes := report.Diff(from, to); len(changes) != 1 || !strings.HasPrefix(changes[0].String(), "Worse: the check hw-rtc") {
+		t.Errorf("%v", changes)
+	}
+	to = at("2026-11-28 17:00 UTC", "")
+	clock := &to.Checks[len(to.Checks)-2].Check
+	clock.Status, clock.Waiver = check.Waived, &check.Waiver{By: "J", Reason: "r"}
+	from.Checks[len(from.Checks)-2].Check = *clock
+	from.Checks[len(from.Checks)-2].Waiver = &check.Waiver{By: "K", Reason: "r"}
+	if changes := report.Diff(from, to); len(changes) != 1 || !strings.Contains(changes[0].String(), "waived by K") {
+		t.Errorf("%v", changes)
 	}
 }

@@ -27,6 +27,7 @@ type applyFlags struct {
 	force     bool
 	waive     []string
 	withdraw  []string
+	told      bool // the checks of withdraw were judged before: one that is no longer there has no waiver
 	by        string
 	afterLoss bool
 	node      string // the name that unlocks a landed node; "": it stays locked
@@ -96,6 +97,7 @@ func (f *applyFlags) work(cmd *cobra.Command, given answers) error {
 	if err := f.checkWaivers(); err != nil {
 		return err
 	}
+	f.engine.dryRun = f.dryRun
 	engine, closeSession, err := f.session(cmd.Context())
 	if err != nil {
 		return err

@@ -93,10 +93,12 @@ func TestWorkThatFailsEndsInJSON(t *testing.T) {
 	}
 }
 
-// TestADryRunLeavesAJob that has failed, or is done and not handed over: the answers with which it goes on or is undone stay, and so does
+// TestADryRunLeavesAJob that is at work, has failed, or is done and not handed over: the answers with which it goes on or is undone stay, and so does
 // its state.
 func TestADryRunLeavesAJob(t *testing.T) {
-	for state, says := range map[view.State]string{view.HasFailed: "has failed", view.IsDone: "not handed over"} {
+	for state, says := range map[view.State]string{
+		view.Working: "at work", view.InQuestion: "at work", view.UndoingAll: "at work", view.HasFailed: "has failed", view.IsDone: "not handed over",
+	} {
 		e := &endsBadly{now: state, ends: state}
 		code, said := served(t, e, &bytes.Buffer{}, "apply", "-f", "../../test/sites/store.yaml", "--dry-run")
 		if code != exitFailed || !strings.Contains(said, says) || len(e.did) > 0 || e.loaded > 0 {

@@ -70,7 +70,7 @@ func checkCommand(c *common) *cobra.Command {
 		Use: "check", Short: "Check hardware, network, cluster or images, and change nothing",
 		Long: `Check looks at one subject with the same checks as the wizard's steps, and changes nothing.
 
--o json prints one object: schema (` + checkSchema + `), subject, node, at, status (the worst), counts by
+-o json prints one object, and behind it the error line where a check failed: schema (` + checkSchema + `), subject, node, at, status (the worst), counts by
 status, and checks with id, title, status (pass, warn, fail, skip, waived), observed, expected, source, fix and evidence. -o junit
 prints the same as JUnit XML, in the form of the hand-over report.`,
 		Example: "  touchdown check cluster\n  touchdown check hardware -o junit > hardware.xml",
@@ -116,7 +116,7 @@ func (k *checking) run(cmd *cobra.Command) error {
 	for k.watch && err == nil {
 		select {
 		case <-cmd.Context().Done():
-			return done.verdict()
+			return done.verdict(k.asJSON())
 		case <-time.After(k.every):
 		}
 		var next *checked
@@ -125,13 +125,15 @@ func (k *checking) run(cmd *cobra.Command) error {
 		}
 	}
 	if k.watch && cmd.Context().Err() != nil && done != nil { // a look that Ctrl-C cut short says nothing
-		return done.verdict()
+		return done.verdict(k.asJSON())
 	}
 	if err != nil {
 		return err
 	}
-	return done.verdict()
+	return done.verdict(k.asJSON())
 }
+
+func (k *checking) asJSON() bool { return k.common.output == "json" }
 
 // once looks and prints.
 func (k *checking) once(ctx context.Context, node *backend.Node, look looker, show func(*checked) error) (*checked, error) {
@@ -251,12 +253,19 @@ func (c *checked) count() {
 	}
 }
 
-// verdict is the exit code: a warning, and what could not be checked, is not a failure.
-func (c *checked) verdict() error {
+// verdict is the exit code: a warning, and what could not be checked, is not a failure. The checks told it to people; in JSON it is the last
+// line.
+func (c *checked) verdict(asJSON bool) error {
 	if c.Counts[check.Fail] == 0 {
 		return nil
 	}
-	return &exitError{code: exitFailed, quiet: true, err: errNotPassed}
+	var failed []string
+	for i := range c.Checks {
+		if c.Checks[i].Status == check.Fail {
+			failed = append(failed, c.Checks[i].ID)
+		}
+	}
+	return &exitError{code: exitFailed, quiet: !asJSON, err: fmt.Errorf("%w: %s", errNotPassed, strings.Join(failed, ", "))}
 }
 
 // junit is the same in the form of the hand-over report.

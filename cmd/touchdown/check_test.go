@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -56,10 +57,15 @@ func TestCheckHardwareInThreeForms(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	code, document, _ := checkLine(t.Context(), t, root, "hardware", "-o", "json")
+	code, document, said := checkLine(t.Context(), t, root, "hardware", "-o", "json")
 	var got checked
-	if err := json.Unmarshal([]byte(document), &got); err != nil || code != exitFailed {
+	var last failure
+	lines := json.NewDecoder(strings.NewReader(document))
+	if err := errors.Join(lines.Decode(&got), lines.Decode(&last)); err != nil || lines.More() || code != exitFailed {
 		t.Fatalf("%d, %v: %s", code, err, document)
+	}
+	if want := "a check failed: "; !strings.HasPrefix(last.Error.Summary, want) || !strings.Contains(last.Error.Summary, "hw-memory") || said != "touchdown: "+last.Error.Summary+"\n" {
+		t.Errorf("%+v, %q", last, said)
 	}
 	if got.Schema != checkSchema || got.Subject != "hardware" || got.Node != "edge-17" || got.Status != check.Fail || got.Counts[check.Fail] == 0 || len(got.Checks) < 5 {
 		t.Errorf("%+v", got)
@@ -117,7 +123,7 @@ clusters: [{name: a, cluster: {server: "` + server.URL + `", insecure-skip-tls-v
 func TestCheckCluster(t *testing.T) {
 	code, document, said := checkLine(t.Context(), t, t.TempDir(), "cluster", "-o", "json", "--kubeconfig", unhealthy(t))
 	var got checked
-	if err := json.Unmarshal([]byte(document), &got); err != nil || code != exitOK && code != exitFailed {
+	if err := json.NewDecoder(strings.NewReader(document)).Decode(&got); err != nil || code != exitOK && code != exitFailed {
 		t.Fatalf("%d, %v: %s%s", code, err, document, said)
 	}
 	ids := map[string]check.Status{}

@@ -34,5 +34,5 @@ func (k *checking) follow(ctx context.Context, node *backend.Node, step *steps.H
 	if err != nil || last == nil {
 		return err
 	}
-	return last.verdict()
+	return last.verdict(k.asJSON())
 }

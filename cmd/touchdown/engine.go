@@ -50,6 +50,7 @@ type engineFlags struct {
 	kubeconfig string
 	noPower    bool
 	media      bool // site media are used: the engine is a node's own
+	dryRun     bool // it makes a review and changes nothing: it goes on with no job, wipe or return
 	factory    bool // it has the factory's list also where the node is not on the bench line, to review it
 }
 
@@ -137,7 +138,7 @@ func (f *engineFlags) open(ctx context.Context, h hooks) (*engine.Engine, func()
 	}
 	e, err := engine.Open(engine.Options{
 		Dir: dir, List: name, Node: node, Version: version, Pace: pace, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent, AtRest: debug.FreeOSMemory,
-		Media: watcher, Updates: watcher != nil && len(watcher.Release) > 0, Outbox: outbox,
+		DryRun: f.dryRun, Media: watcher, Updates: watcher != nil && len(watcher.Release) > 0, Outbox: outbox,
 		Notices: func() []message.Text { return notices(node) }, Reached: nodeNet.Reached,
 		Stages: func(cfg *site.Config) []steps.Stage {
 			return h.list(list, cfg, steps.Wiring{
@@ -156,6 +157,9 @@ func (f *engineFlags) open(ctx context.Context, h hooks) (*engine.Engine, func()
 
 // prepare makes the state folder fit for an engine, and opens its log.
 func (f *engineFlags) prepare(ctx context.Context, h hooks, logFile string, mask *engine.Masker) (*os.File, *slog.Logger, error) {
+	if err := f.mayLook(); err != nil {
+		return nil, nil, err
+	}
 	if err := os.MkdirAll(f.state, 0o700); err != nil {
 		return nil, nil, fmt.Errorf("creating the state folder: %w", err)
 	}

@@ -25,6 +25,9 @@ func (f *factoryFlags) check(cmd *cobra.Command, machine *host.Machine) error {
 	case f.dryRun && !f.unattended:
 		return usage(errors.New("--dry-run goes with --unattended: in the wizard a person sees the review before anything starts"))
 	}
+	if err := checkAsked(f); err != nil {
+		return usage(err)
+	}
 	if err := f.checkLedger(); err != nil {
 		return usage(err)
 	}
@@ -38,6 +41,21 @@ func (f *factoryFlags) check(cmd *cobra.Command, machine *host.Machine) error {
 		if err := f.isThisNode(machine); err != nil {
 			return err
 		}
+	}
+	return checkWithdrawn(f)
+}
+
+// checkAsked refuses flags that nobody would read: the wizard asks a person.
+func checkAsked(f *factoryFlags) error {
+	switch {
+	case f.unattended:
+		return nil
+	case f.force && f.returned == "":
+		return errors.New("--force goes with --unattended or --returned: the wizard asks before it takes control")
+	case len(f.withdraw) > 0:
+		return errors.New("--withdraw goes with --unattended: in the wizard a person withdraws a waiver beside its check")
+	case len(f.waive) > 0:
+		return errors.New("--waive goes with --unattended: in the wizard a person waives a check beside it")
 	}
 	return nil
 }

@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"touchdown/backend"
 	"touchdown/backend/host"
 	"touchdown/backend/layout"
 	"touchdown/backend/media"
@@ -67,9 +70,18 @@ func TestFactoryJudgesItsCommandLineFirst(t *testing.T) {
 		"give CHECK=REASON":                {"--reopen", "--unattended", "--waive", "disk"},
 		"text or json":                     {"--reopen", "--unattended", "-o", "yaml"},
 		"--language":                       {"--reopen", "--language", "tlh"},
+		"--force goes with":                {"--reopen", "--force"},
+		"--withdraw goes with":             {"--reopen", "--withdraw", "hw-memory"},
+		"--waive goes with":                {"--reopen", "--waive", "hw-memory=tested", "--by", "J"},
+		"--withdraw hw-nonsense: there is": {"--reopen", "--unattended", "--withdraw", "hw-memory", "--withdraw", "hw-nonsense"},
+		"--withdraw hw-none: there is no":  {"--unattended", "--returned", "sno-1", "--withdraw", "hw-none"},
 		"is not this node":                 {"--unattended", "--returned", "sno-2"},
 	} {
 		m := sealedNode(t)
+		told := journalHead + `{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"check","step":"hardware","check":{"id":"hw-memory","status":"fail"}}` + "\n"
+		if err := m.WriteFile(layout.FactoryState+"/journal.jsonl", []byte(told), 0o600); err != nil {
+			t.Fatal(err)
+		}
 		before, beside := treeOf(t, m.Root()), treeOf(t, dir)
 		code, said := factoryOn(t.Context(), hooks{root: m.Root()}, m, append(line, all...)...)
 		if code != exitUsage || !strings.Contains(said, says) {
@@ -151,4 +163,65 @@ func makesKey(t *testing.T, name string) {
 	if code := execute(t.Context(), root, []string{"media", "keygen", name}); code != exitOK {
 		t.Fatalf("exit %d", code)
 	}
+}
+
+// TestADryRunGoesOnWithNothing: what a power cut interrupted is left to the byte, be it a job, a wipe or a return.
+func TestADryRunGoesOnWithNothing(t *testing.T) {
+	begun := journalHead + `{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"started"}` + "\n"
+	undone := atWork + `{"seq":3,"time":"2026-01-01T00:00:00Z","kind":"undoing"}` + "\n"
+	apply := []string{"apply", "-f", "../../test/sites/store.yaml", "--dry-run"}
+	bench := []string{"factory", "--unattended", "--dry-run"}
+	for name, c := range map[string]struct {
+		line       []string
+		file, text string
+		says       string
+	}{
+		"a factory's list":    {bench, "/factory/journal.jsonl", begun, "was interrupted (working)"},
+		"its undo":            {bench, "/factory/journal.jsonl", undone, "was interrupted (undoing)"},
+		"a landing":           {apply, "/journal.jsonl", begun, "was interrupted (working)"},
+		"the undo of one":     {apply, "/journal.jsonl", undone, "was interrupted (undoing)"},
+		"a wipe":              {apply, "/wipe-under-way", "", "a wipe of this node was interrupted"},
+		"the way to a return": {bench, "/returned/under-way", "{}", "return to the factory was interrupted"},
+	} {
+		m := sealedNode(t)
+		if err := errors.Join(m.Remove(layout.Armed), m.WriteFile(layout.State+c.file, []byte(c.text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		before, ran := treeOf(t, m.Root()), 0
+		h := hooks{root: m.Root(), stages: func(stages []steps.Stage) {
+			for i := range stages {
+				stages[i].Steps = nil
+			}
+			stages[0].Steps = []steps.Step{runs{times: &ran}}
+		}}
+		root := newRoot(h)
+		var said strings.Builder
+		root.SetOut(&said)
+		root.SetErr(&said)
+		code := execute(t.Context(), root, append(slices.Clone(c.line), "--local", "--state", m.Path(layout.State), "--kubeconfig", m.Path("/kubeconfig")))
+		if code != exitFailed || !strings.Contains(said.String(), c.says) || ran > 0 {
+			t.Errorf("%s: exit %d, %d runs: %s", name, code, ran, said.String())
+		}
+		after := treeOf(t, m.Root())
+		for _, own := range []string{"engine.log", "lock", "key", "sums.jsonl", "factory/lock", "factory/key", "factory/sums.jsonl"} { // the records of the engine
+			delete(after, m.Path(layout.State+"/"+own))
+		}
+		sameTree(t, []string{name}, before, after)
+	}
+}
+
+// runs is a step that counts how often it ran or was undone.
+type runs struct {
+	stuck
+	times *int
+}
+
+func (s runs) Run(context.Context, *backend.Node, steps.Report) error {
+	*s.times++
+	return nil
+}
+
+func (s runs) Undo(context.Context, *backend.Node, steps.Report) error {
+	*s.times++
+	return nil
 }

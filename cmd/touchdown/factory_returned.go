@@ -179,3 +179,35 @@ func (f *engineFlags) finishReturn(machine *host.Machine) error {
 	_, err := engine.SetAside(f.state, time.Now(), f.cameBack(machine))
 	return err
 }
+
+// mayLook refuses the dry run of an engine of its own that would first go on with what a power cut has interrupted.
+func (f *engineFlags) mayLook() error {
+	switch {
+	case !f.dryRun:
+		return nil
+	case engine.WipeBegun(f.state):
+		return errors.New("a wipe of this node was interrupted, and a dry run changes nothing: start the engine, which ends the wipe, before")
+	case aside.Begun(f.state, time.Now()) != "":
+		return errors.New("this node's return to the factory was interrupted, and a dry run changes nothing: start the engine, which ends the return, before")
+	}
+	return nil
+}
+
+// checkWithdrawn refuses to withdraw the waiver of a check that the list of this node never told, before the node is taken back: its engine
+// could tell only after that. Where the node is on the bench line, nothing is begun before the engine was asked.
+func checkWithdrawn(f *factoryFlags) error {
+	if !f.reopen && f.returned == "" || len(f.withdraw) == 0 {
+		return nil
+	}
+	known, err := engine.ChecksTold(f.engine.factoryState())
+	if err != nil {
+		return fmt.Errorf("reading the records of the factory's list: %w", err)
+	}
+	for _, id := range f.withdraw {
+		if !known[id] {
+			return noSuchCheck(id)
+		}
+	}
+	f.told = true
+	return nil
+}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -22,7 +24,7 @@ func (c imageCommands) list() *cobra.Command {
 		Long: `List asks the cluster, reads the node's own files and asks CRI-O, and prints one line for each image: who needs
 it, how large it is (unpacked; with a + what has to be fetched for one that is missing), whether it is here, whether the
 node does not come up without it, and the numbers of the notes below. A source that cannot be read is named; the others
-are printed all the same. Missing images come first, then the boot-critical ones.
+are printed all the same; where neither cluster nor CRI-O can be read, it ends with 1. Missing images come first, then the boot-critical ones.
 
 Boot-critical are: the pause image, static pods, images that services of the node run by podman, workloads of priority
 class system-node-critical, and those of the platform's namespaces for control plane, network, names and ingress.
@@ -46,12 +48,25 @@ pinned, size, download, pullAlways, sources, findings (kind, status, text, fix))
 			return interrupted(cmd.Context(), err)
 		}
 		if asJSON {
-			return printJSON(cmd, r)
+			return errors.Join(printJSON(cmd, r), unlisted(r))
 		}
 		imageTable{all: l.all}.print(printed(cmd), r)
-		return nil
+		return unlisted(r)
 	}
 	return cmd
+}
+
+// unlisted is the error of a list for which neither the cluster nor CRI-O could be asked: it has what the node's own files name, of which
+// nobody knows whether it is here.
+func unlisted(r *images.Wanted) error {
+	why := map[string]string{}
+	for _, u := range r.Unread {
+		why[u.Source] = u.Reason.String()
+	}
+	if r.StoreRead || why["cluster"] == "" {
+		return nil
+	}
+	return &exitError{code: exitFailed, err: fmt.Errorf("neither the cluster nor CRI-O could be read, and what the node's own files name is not all: cluster: %s; CRI-O: %s", why["cluster"], why["crio"])}
 }
 
 // wanted makes the list of the node that the flags name. A cluster or CRI-O that is away is told in the result.

@@ -26,6 +26,7 @@ func TestImagesList(t *testing.T) {
 	if err := os.WriteFile(path, []byte(pod), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	wants := exitOK
 	run := func(args ...string) string {
 		t.Helper()
 		var out bytes.Buffer
@@ -33,7 +34,7 @@ func TestImagesList(t *testing.T) {
 		root.SetOut(&out)
 		root.SetErr(&out)
 		args = append([]string{"images", "list", "--kubeconfig", filepath.Join(s.Root, "none")}, args...)
-		if code := execute(t.Context(), root, args); code != exitOK {
+		if code := execute(t.Context(), root, args); code != wants {
 			t.Fatalf("%v ended with %d: %s", args, code, out.String())
 		}
 		return out.String()
@@ -53,7 +54,17 @@ func TestImagesList(t *testing.T) {
 		t.Errorf("%v, %+v", err, r)
 	}
 	s.Stop()
-	if table := run(); !strings.Contains(table, "which are here is not known") || !strings.Contains(table, "Not read: crio: CRI-O, which runs the node's containers, is not running.") {
-		t.Errorf("without CRI-O:\n%s", table)
+	wants = exitFailed // what the node's own files name is not all
+	table = run()
+	for _, want := range []string{
+		"which are here is not known", "Not read: crio: CRI-O, which runs the node's containers, is not running.",
+		"touchdown: neither the cluster nor CRI-O could be read", "cluster: reading kubeconfig",
+	} {
+		if !strings.Contains(table, want) {
+			t.Errorf("without CRI-O there is no %q:\n%s", want, table)
+		}
+	}
+	if lines := run("-o", "json", "--offline"); !strings.Contains(lines, "\n{\"error\":{\"summary\":\"neither the cluster nor CRI-O") {
+		t.Errorf("the error is not behind the list: %s", lines)
 	}
 }

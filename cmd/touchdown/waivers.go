@@ -28,11 +28,15 @@ func (f *applyFlags) checkWaivers() error {
 	return nil
 }
 
+func noSuchCheck(id string) error {
+	return usage(fmt.Errorf("--withdraw %s: there is no check of this name", id))
+}
+
 // waivers takes back those of --withdraw, and passes on those of --waive.
 func (a *applying) waivers(ctx context.Context, snapshot *view.Snapshot) error {
 	for _, id := range a.flags.withdraw {
-		if stepOfCheck(snapshot, id, check.Pass, check.Warn, check.Fail, check.Skip, check.Waived) == "" {
-			return usage(fmt.Errorf("--withdraw %s: there is no check of this name", id))
+		if !a.flags.told && stepOfCheck(snapshot, id, check.Pass, check.Warn, check.Fail, check.Skip, check.Waived) == "" {
+			return noSuchCheck(id)
 		}
 	}
 	for _, id := range a.flags.withdraw {

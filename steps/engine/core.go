@@ -73,7 +73,7 @@ func (c *core) takeUp(events []event.Event, damage string) {
 		c.job.apply(e)
 		c.recorder.seq = e.Seq
 	}
-	if c.job.handedOver { // a power cut may have come between the event and the wiping
+	if c.job.handedOver && !c.o.DryRun { // a power cut may have come between the event and the wiping
 		if err := errors.Join(c.folder.wipeSaved(), c.folder.wipeSecrets(), c.draft.idle.Keep()); err != nil {
 			c.o.Node.Log.Error("the saved originals cannot be wiped after the hand-over", "error", err)
 			c.notices["wipe"] = message.F("Saved originals and secrets could not be wiped after the hand-over; look into %s.", c.folder.dir)
@@ -85,7 +85,7 @@ func (c *core) takeUp(events []event.Event, damage string) {
 	}
 	c.takeStock(c.recorder.journal.read, damage)
 	// Where nothing is lost, a power cut came between the PIN of a start and its event.
-	if c.job.state == view.Collecting && !c.job.touched() && !c.job.doubtful && damage == "" && len(c.stock.lost) == 0 {
+	if !c.o.DryRun && c.job.state == view.Collecting && !c.job.touched() && !c.job.doubtful && damage == "" && len(c.stock.lost) == 0 {
 		if err := c.draft.idle.Back(); err != nil {
 			c.o.Node.Log.Error("the PIN of a start cannot be taken back", "error", err)
 		}

@@ -129,12 +129,19 @@ func haltFor(c *core, id string, note func() error) {
 	endCountDown(c)
 }
 
-// noteHalts notes what haltFor could not, and takes its sentence from the screens once all is noted.
+// noteHalts notes what haltFor could not, and takes its sentence from the screens once all is noted. It writes without the lock: a disk that
+// took no note before may take long now, and every console waits for the lock. There is one caller, the goroutine that watches the media.
 func noteHalts(e *Engine) {
+	e.mu.Lock()
+	pending := maps.Clone(e.core.unnoted)
+	e.mu.Unlock()
+	maps.DeleteFunc(pending, func(_ string, note func() error) bool { return note() != nil })
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c := e.core
-	maps.DeleteFunc(c.unnoted, func(_ string, note func() error) bool { return note() == nil })
+	for id := range pending { // a note of an ID is the same each time
+		delete(c.unnoted, id)
+	}
 	if _, said := c.notices[haltNotice]; said && len(c.unnoted) == 0 {
 		delete(c.notices, haltNotice)
 		c.recorder.changed()

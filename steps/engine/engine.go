@@ -70,6 +70,10 @@ type Options struct {
 	// AfterEvent, when set, is called after each event of the journal is on the disk; the crash tests end the process there.
 	AfterEvent func(event.Event)
 
+	// DryRun is for an engine that only makes a review: it does not go on with a job, which Open refuses (session.ErrState), and leaves what
+	// an interrupted step, an accepted hand-over or the PIN of a start left behind to the next engine.
+	DryRun bool
+
 	// AtRest, when set, is called when the machine was looked at and nobody fills in the form: what the look needed may be given back.
 	AtRest func()
 
@@ -122,11 +126,16 @@ type Engine struct {
 var _ session.Session = (*Engine)(nil)
 
 // Open takes the state folder, reads its journal and goes on where an earlier engine stopped. It fails with
-// a Problem when another engine holds the folder.
+// a Problem when another engine holds the folder, and with session.ErrState when a dry run finds a job under way.
 func Open(o Options) (*Engine, error) {
 	folder, err := openFolder(o.Dir)
 	if err != nil {
 		return nil, err
+	}
+	if o.DryRun {
+		if err := mayLook(folder); err != nil {
+			return nil, errors.Join(err, folder.close())
+		}
 	}
 	e, err := open(o, folder)
 	if err != nil {
@@ -173,7 +182,11 @@ func newEngine(o Options, folder *stateFolder, journal *journal, events []event.
 func (e *Engine) begin() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.workers.Go(e.recover)
+	if e.o.DryRun {
+		close(e.recovered)
+	} else {
+		e.workers.Go(e.recover)
+	}
 	e.workers.Go(e.watch)
 	if out := e.o.Outbox; out != nil {
 		e.workers.Go(func() { out.Run(e.closing, func() { delivered(e) }) })

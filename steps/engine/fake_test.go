@@ -195,6 +195,8 @@ type rig struct {
 	host *hosttest.Fake
 	dir  string
 
+	dry bool // its engines are those of dry runs
+
 	ahead atomic.Int64 // how far the engine's clock was moved
 	still atomic.Int64 // Unix nanoseconds at which it stands but for that; 0: it goes
 }
@@ -228,7 +230,7 @@ func (r *rig) clock() time.Time {
 
 func (r *rig) options() Options {
 	return Options{
-		Dir: r.dir, Node: &backend.Node{Host: r.host.Machine, Now: r.clock}, Version: "test", Stages: r.w.stages,
+		Dir: r.dir, Node: &backend.Node{Host: r.host.Machine, Now: r.clock}, Version: "test", Stages: r.w.stages, DryRun: r.dry,
 	}
 }
 

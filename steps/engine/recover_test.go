@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -266,4 +269,48 @@ func TestLife(t *testing.T) {
 	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Undo}))
 	until(t, r, "everything back", inState(view.IsUndone))
 	expect(view.LifeReturned)
+}
+
+// TestADryRunGoesOnWithNothing: the engine of a dry run refuses a job that is under way before it touches anything; an interrupted step of a
+// job that ended is left to the next engine.
+func TestADryRunGoesOnWithNothing(t *testing.T) {
+	r := tryingRig(t)
+	r.openTrying(t)
+	hang := make(chan struct{})
+	r.w.run["light"] = func(ctx context.Context, _ *backend.Node, _ steps.Report) error {
+		r.w.set("light", "tried")
+		close(hang)
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	r.start(t, r, take(t, r), false)
+	<-hang
+	must(t, r.Close())
+	path := filepath.Join(r.dir, layout.JournalFile)
+	was, err := os.ReadFile(path)
+	must(t, err)
+	o := r.options()
+	o.DryRun = true
+	if e, err := Open(o); !errors.Is(err, session.ErrState) {
+		t.Fatalf("a job under way: %v, %v", e, err)
+	}
+	if now, err := os.ReadFile(path); err != nil || !bytes.Equal(was, now) {
+		t.Fatalf("the journal was written (%v):\n%s", err, now)
+	}
+	r.w.run["light"] = func(context.Context, *backend.Node, steps.Report) error {
+		r.w.set("light", "tried")
+		return broken()
+	}
+	r.openTrying(t)
+	until(t, r, "the failure", inState(view.HasFailed))
+	must(t, r.Close())
+	tried := r.w.calls["recover"]
+	r.dry = true
+	r.openTrying(t)
+	until(t, r, "the failure", inState(view.HasFailed))
+	<-r.recovered
+	must(t, r.Close())
+	if now := r.w.calls["recover"]; now != tried || r.w.get("light") != "tried" {
+		t.Errorf("a dry run recovered the step: %d times before, %d after, %s", tried, now, r.w.get("light"))
+	}
 }

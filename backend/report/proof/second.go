@@ -1,6 +1,8 @@
 package proof
 
 import (
+	"bytes"
+
 	"touchdown/backend/envelope"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
@@ -46,4 +48,27 @@ func (p *Proof) Countersigned(trust *envelope.Trust) error {
 		}
 	}
 	return nil
+}
+
+// Extends tells whether a signed report is another one with the signature of a second person behind that of the node. Whether that one
+// counts, Countersigned tells.
+func Extends(have, signed []byte) bool {
+	both, err := envelope.OpenAs(payloadType, have)
+	if err != nil || len(both.Signatures) != 2 {
+		return false
+	}
+	alone, err := envelope.Enclose(payloadType, both.Payload, both.Signatures[0])
+	return err == nil && bytes.Equal(alone, signed)
+}
+
+// Alone is the report as the node signed it, without a second signature.
+func (p *Proof) Alone() (*Proof, error) {
+	if p.Second == "" {
+		return p, nil
+	}
+	text, err := envelope.Enclose(payloadType, p.parcel.Payload, p.parcel.Signatures[0])
+	if err != nil {
+		return nil, err
+	}
+	return Open(text)
 }

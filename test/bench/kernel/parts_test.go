@@ -144,7 +144,7 @@ func (f *trip) checks(flags string) []check.Check {
 	out, err := f.guest.Shell(f.ctx, "touchdown check hardware -o json "+flags+"; test $? -le 1")
 	f.must(err)
 	var said struct{ Checks []check.Check }
-	if err := json.Unmarshal([]byte(out), &said); err != nil {
+	if err := json.NewDecoder(strings.NewReader(out)).Decode(&said); err != nil { // an error line may follow
 		f.Fatalf("%v in %s", err, out)
 	}
 	return said.Checks
