@@ -204,6 +204,7 @@ func (c *core) again() error {
 	if err := c.accepted(); err != nil {
 		return err
 	}
+	c.job.unattended = false // whoever retries is there to be asked, until the next boot
 	c.recorder.fold(event.Event{Kind: event.Changed, Job: &event.Job{State: string(view.Working)}})
 	c.recorder.changed()
 	c.work(false)

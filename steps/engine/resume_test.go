@@ -423,6 +423,25 @@ func TestPolicyAnswersWhenUnattended(t *testing.T) {
 	}
 }
 
+// TestWhoRetriesIsAsked: a person who retries a job that was started for nobody is there, so the policy no longer answers for them.
+func TestWhoRetriesIsAsked(t *testing.T) {
+	r := newRig(t, newWorld())
+	asking(r, 0)
+	r.w.setFail("names", broken())
+	token := take(t, r)
+	must(t, r.Set(t.Context(), token, "spec.policy.rollbackOnFailure", "false"))
+	r.start(t, r, token, true)
+	until(t, r, "the failure", inState(view.HasFailed))
+	r.w.setFail("names", nil)
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Retry}))
+	until(t, r, "the question", inState(view.InQuestion))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Reply, Question: "keep", Value: "yes"}))
+	until(t, r, "the end", inState(view.IsDone))
+	if r.w.get("answer") != "yes" {
+		t.Errorf("the step got %q", r.w.get("answer"))
+	}
+}
+
 // TestDeadline runs on a clock that jumps, so that ten minutes take none.
 func TestDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
