@@ -117,6 +117,9 @@ func (f values) source(v view.Field) string {
 	if volume, name, ok := chosen.Of(v.Source); ok && f.hide() {
 		return untold
 	} else if ok { // it tells that a person gave the value
+		if columns(t("source.chosen", name, "")) > sourceMax-len("..") { // half of the word stick tells less than the whole name
+			return name
+		}
 		return t("source.chosen", name, volume)
 	}
 	if v.Changed && v.Source != "typed" && v.Source != "" {
