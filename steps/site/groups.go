@@ -121,7 +121,7 @@ func (c *Config) putGroups(e *entry, value string) *Error {
 		if len(value) > maxDocument {
 			return fault(message.Text{}, message.T("is larger than 1 MiB, the limit of the document"))
 		}
-		if f := e.bareCertificate(value); f != nil {
+		if f := bareCertificate(e.Path, value); f != nil {
 			return f
 		}
 		n, f := fragment([]byte(value))
@@ -153,8 +153,8 @@ func (e *entry) groupsFix() message.Text {
 }
 
 // bareCertificate tells of a certificate where the list belongs that names the registry of each: it is what people have of a registry.
-func (e *entry) bareCertificate(value string) *Error {
-	if e.Path != "spec.registryCerts" || !strings.Contains(value, "-----BEGIN CERTIFICATE-----") || strings.Contains(value, "registryHostname") {
+func bareCertificate(path, value string) *Error {
+	if path != "spec.registryCerts" || !strings.Contains(value, "-----BEGIN CERTIFICATE-----") || strings.Contains(value, "registryHostname") {
 		return nil
 	}
 	return fault(message.T("take it as spec.additionalTrustBundle, or write it into a list, with registryHostname and certificate"),
