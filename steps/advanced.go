@@ -74,7 +74,7 @@ func (s *advanced) registries() []Field {
 		s.ask("spec.imageDigestMirrors", Lines, message.T("Mirrors, by digest"), message.T("A YAML list of source and mirrors.")),
 		s.ask("spec.imageTagMirrors", Lines, message.T("Mirrors, by tag"), message.T("The same for images named by tag. Drains the node.")),
 		s.ask("spec.removeFactoryMirrors", YesNo, message.T("Remove factory mirrors"), message.T("Once the site's are in place. Drains the node.")),
-		s.ask("spec.registryCerts", Lines, message.T("CAs of registries"), message.T("A YAML list of registryHostname, registryPort and certificate (PEM, after a |).")),
+		s.ask("spec.registryCerts", Lines, message.T("CAs of registries"), message.T("A YAML list: registryHostname, registryPort, certificate (PEM after a |).")),
 		s.ask("spec.additionalTrustBundle", PEM, message.T("Trusted CAs of the site"), message.T("Certificates that node and cluster trust.")),
 		s.ask("spec.proxy.httpProxy", Text, message.T("Proxy for http"), message.T("A URL. Visible while you type; hidden later if it has a password.")),
 		s.ask("spec.proxy.httpsProxy", Text, message.T("Proxy for https"), message.T("A URL. Visible while you type; hidden later if it has a password.")),

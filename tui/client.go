@@ -103,7 +103,7 @@ func (c *client) explain(err error) string {
 // advice is an error for a person: what is wrong, and what to do.
 func (c *client) advice(err error) string {
 	if p, ok := errors.AsType[*problem.Problem](err); ok {
-		return alert + show(p.Summary) + " " + show(p.Fix)
+		return alert + labelled(c, p.Summary) + " " + labelled(c, p.Fix)
 	}
 	return alert + c.explain(err)
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -49,6 +50,7 @@ type fake struct {
 	changed chan struct{}
 	looks   int
 	volumes []chosen.Volume // what is in its sockets
+	fix     message.Text    // what to do about a file that is not taken; "" for choosing another one
 	acting  chan error      // when an act ends, and how
 	logIn   *handout.LogIn
 	asked   []handout.Ask
@@ -234,7 +236,7 @@ func (f *fake) Do(_ context.Context, token string, a session.Action) error {
 // takeFile takes a file as the engine does; one that ends with .key is none for the field.
 func (f *fake) takeFile(a session.Action) error {
 	if strings.HasSuffix(a.Value, ".key") {
-		return &problem.Problem{Code: "MED-VAL", Summary: message.F("The file %s is not taken: it holds a private key.", a.Value), Fix: message.T("Choose the right file.")}
+		return &problem.Problem{Code: "MED-VAL", Summary: message.F("The file %s is not taken: it holds a private key.", a.Value), Fix: cmp.Or(f.fix, message.T("Choose the right file."))}
 	}
 	for i := range f.snap.Stages {
 		for j, step := range f.snap.Stages[i].Steps {

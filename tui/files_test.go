@@ -59,6 +59,34 @@ func TestFilesOnSticks(t *testing.T) {
 	b.shows("ca.pem, stick TOUC")
 }
 
+// TestAFilesNameIsWhole: the column of the sources has room for few words; the name of the file is told whole, the volume's where it fits.
+func TestAFilesNameIsWhole(t *testing.T) {
+	for file, want := range map[string]string{
+		"ca.pem": "  ca.pem, stick TOUC..", "mirrors.yaml": "  mirrors.yaml\n", "registry-cas.yaml": "  registry-cas.yaml\n", "a-very-long-name-of.pem": "  a-very-long-name-o..",
+	} {
+		b := newBench(t, 80, 24, realSite, fromSticks, func(s *view.Snapshot) {
+			for i, v := range at(s, "advanced").Fields {
+				if v.Path == "spec.additionalTrustBundle" {
+					at(s, "advanced").Fields[i].Value, at(s, "advanced").Fields[i].Source = "a certificate", chosen.From("TOUCHDOWN", file)
+				}
+			}
+		})
+		b.press("c", "c", "shift+tab", "d")
+		b.shows(want)
+	}
+}
+
+// TestARefusedFileNamesTheField: a reason may name another answer, by its path; a person at a console knows it by its label.
+func TestARefusedFileNamesTheField(t *testing.T) {
+	b := newBench(t, 80, 24, realSite, fromSticks)
+	b.fake.volumes = []chosen.Volume{{ID: "a", Name: "TOUCHDOWN (sdb1)", Files: []chosen.File{{Path: "bundle.key", Bytes: 7}}}}
+	b.fake.fix = message.T("To use the file, take it as spec.additionalTrustBundle.")
+	b.press("c", "c", "shift+tab", "d")
+	b.in("spec.registryCerts")
+	b.press("ctrl+o", "enter")
+	b.shows("take it as \"Trusted CAs of the site\".")
+}
+
 // TestFilesInTheReview: the review tells which answers come from files.
 func TestFilesInTheReview(t *testing.T) {
 	b := newBench(t, 80, 40, func(s *view.Snapshot) {

@@ -9,6 +9,9 @@ import (
 	"touchdown/steps/view"
 )
 
+// sourceMax is how many columns of a form the source of a value may take.
+const sourceMax = 20
+
 // values draws the values of a form's fields, and where they come from.
 type values struct{ *form }
 
@@ -117,6 +120,9 @@ func (f values) source(v view.Field) string {
 	if volume, name, ok := chosen.Of(v.Source); ok && f.hide() {
 		return untold
 	} else if ok { // it tells that a person gave the value
+		if len([]rune(t("source.chosen", name, ""))) > sourceMax-len("..") { // half of the word stick tells less than the whole name
+			return name
+		}
 		return t("source.chosen", name, volume)
 	}
 	if v.Changed && v.Source != "typed" && v.Source != "" {

@@ -7,11 +7,8 @@ import (
 	"touchdown/steps/view"
 )
 
-// Columns of a form: what the longest label and the source of a value may take.
-const (
-	labelMax  = 28
-	sourceMax = 20
-)
+// labelMax is how many columns of a form the longest label may take.
+const labelMax = 28
 
 func (f *form) view(w, h int) page {
 	buttons, bx, by := f.row.view(f.theme, f.buttons(), f.path == "", w)

@@ -174,7 +174,7 @@ func unsuited(file string, err error) error {
 	if e, ok := errors.AsType[*site.Error](err); ok && e.Msg != (message.Text{}) {
 		p.Summary = message.F("The file %s is not taken: it %s.", file, e.Msg)
 		if e.Fix != (message.Text{}) {
-			p.Fix = message.F("The field has not changed. To use the file, %s.", e.Fix)
+			p.Fix = message.F("Choose another file; to use this one, %s. The field has not changed.", e.Fix)
 		}
 	}
 	return p

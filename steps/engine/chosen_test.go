@@ -159,8 +159,12 @@ func TestAWrongFileFromAStick(t *testing.T) {
 		"program": "MED-VAL: The file program is not taken: it ", "words.txt": "it holds no certificate", "empty.pem": "MED-MPTY",
 	} {
 		err := r.Do(t.Context(), token, session.Action{Verb: session.Act, Path: bundlePath, Volume: id, Value: file})
-		if p := problem.From(err); !strings.Contains(p.Error(), want) || p.Fix.String() == "" || strings.Contains(p.Error()+p.Fix.String(), "hunter2") {
+		p := problem.From(err)
+		if !strings.Contains(p.Error(), want) || p.Fix.String() == "" || strings.Contains(p.Error()+p.Fix.String(), "hunter2") {
 			t.Errorf("%s: %v", file, err)
+		}
+		if fix := p.Fix.String(); p.Code == "MED-VAL" && !strings.HasPrefix(fix, "Choose ") { // the person has the stick, and no editor
+			t.Errorf("%s: what to do is %s", file, fix)
 		}
 		if f := r.field(t, bundlePath); f.Value != "" || f.Changed || f.Problem.String() != "" {
 			t.Errorf("%s: %+v", file, f)

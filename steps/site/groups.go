@@ -121,6 +121,9 @@ func (c *Config) putGroups(e *entry, value string) *Error {
 		if len(value) > maxDocument {
 			return fault(message.Text{}, message.T("is larger than 1 MiB, the limit of the document"))
 		}
+		if f := bareCertificate(e.Path, value); f != nil {
+			return f
+		}
 		n, f := fragment([]byte(value))
 		if f != nil {
 			return f
@@ -136,6 +139,26 @@ func (c *Config) putGroups(e *entry, value string) *Error {
 	}
 	c.copyGroups(e, r.config)
 	return nil
+}
+
+// groupsFix says how a list of groups is written, by the keys that each item needs.
+func (e *entry) groupsFix() message.Text {
+	var keys []string
+	for _, cell := range cells(e.Path) {
+		if _, key := ownerOf(cell.Path); cell.Required {
+			keys = append(keys, key)
+		}
+	}
+	return message.F("write each item after a dash, with its keys %s", strings.Join(keys, ", "))
+}
+
+// bareCertificate tells of a certificate where the list belongs that names the registry of each: it is what people have of a registry.
+func bareCertificate(path, value string) *Error {
+	if path != "spec.registryCerts" || !strings.Contains(value, "-----BEGIN CERTIFICATE-----") || strings.Contains(value, "registryHostname") {
+		return nil
+	}
+	return fault(message.T("take it as spec.additionalTrustBundle, or write it into a list, with registryHostname and certificate"),
+		message.T("is a certificate alone, which does not say for which registry"))
 }
 
 // copyGroups takes the items of another Config.

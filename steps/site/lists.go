@@ -63,6 +63,9 @@ func (e *entry) item(n *yaml.Node) *Error {
 // groups reads a list of groups.
 func (r *reader) groups(value *yaml.Node, e *entry, path string) {
 	if f := plainList(value); f != nil {
+		if f.Fix == listFix() {
+			f.Fix = e.groupsFix()
+		}
 		r.report(value, path, f)
 		return
 	}

@@ -83,6 +83,7 @@ func networkFields() []struct {
 			"", "[]", "- registryHostname: registry.example.com\n  registryPort: 5000\n", "- {registryHostname: 'a.b:5000', registryPort: 70000, certificate: x}",
 			"- {registryHostname: a.b, certificateFile: ca.pem}", "- {registryHostname: a.b, registryPort: '5000'}", "- {registryHostname: a.b, certificate: '" + planted + "'}",
 			"- certificate: |\n    -----BEGIN PRIVATE KEY-----\n    " + planted + "\n    -----END PRIVATE KEY-----\n",
+			"a text", "Certificate:\n    Data:\n        Version: 3 (0x2)\n-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
 		}},
 		{"spec.registryCerts[0].registryHostname", []string{"x"}},
 		{"spec.registryCerts[].registryHostname", []string{"x"}},

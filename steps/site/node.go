@@ -23,11 +23,15 @@ func plainNode(n *yaml.Node, kind yaml.Kind) *Error {
 	case n.Kind == kind:
 		return nil
 	case kind == yaml.SequenceNode:
-		return fault(message.T("write a list: [one, two], or each value on its own line after a dash"), message.F("is %s where a list is expected", article(n.Tag)))
+		return fault(listFix(), message.F("is %s where a list is expected", article(n.Tag)))
 	case kind == yaml.ScalarNode:
 		return fault(message.T("write one value"), message.F("is %s where one value is expected", article(n.Tag)))
 	}
 	return fault(message.T("write keys and values below it, indented"), message.F("is %s where keys and values are expected", article(n.Tag)))
+}
+
+func listFix() message.Text {
+	return message.T("write a list: [one, two], or each value on its own line after a dash")
 }
 
 func plainKey(n *yaml.Node) *Error {

@@ -87,16 +87,11 @@ func digestOfSpec(o object) string {
 
 // inAPI is the state of the cluster.
 func inAPI(ctx context.Context, l *landing.Landing) (string, error) {
-	config, err := l.Node.Kubernetes()
+	read, done, err := reader(ctx, l)
 	if err != nil {
 		return "", err
 	}
-	client, err := rest.HTTPClientFor(config)
-	if err != nil {
-		return "", fmt.Errorf("making a client: %w", err)
-	}
-	defer client.CloseIdleConnections()
-	read := func(path string) (object, error) { return readObject(ctx, client, config.Host+path) }
+	defer done()
 	var out strings.Builder
 	for _, path := range single {
 		o, err := read(path)
@@ -119,6 +114,19 @@ func inAPI(ctx context.Context, l *landing.Landing) (string, error) {
 		}
 	}
 	return out.String(), nil
+}
+
+// reader reads objects of the cluster by their paths, until it is done.
+func reader(ctx context.Context, l *landing.Landing) (read func(path string) (object, error), done func(), err error) {
+	config, err := l.Node.Kubernetes()
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, nil, fmt.Errorf("making a client: %w", err)
+	}
+	return func(path string) (object, error) { return readObject(ctx, client, config.Host+path) }, client.CloseIdleConnections, nil
 }
 
 func readObject(ctx context.Context, client *http.Client, url string) (object, error) {

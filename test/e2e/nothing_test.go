@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"context"
-	"fmt"
-	"net"
 	"net/netip"
 	"strings"
 	"testing"
@@ -75,13 +73,14 @@ func TestSitesWithNothing(t *testing.T) {
 		b := bare{dns: i&1 != 0, ntp: i&2 != 0, gateway: i&4 != 0, lease: i == 8}
 		t.Run(b.String(), func(t *testing.T) {
 			t.Parallel() // as many at once as there are places for nodes
+			t.Logf("# The site: %s, no registry", b)
 			landAt(t, b)
 		})
 	}
 }
 
 func landAt(t *testing.T, b bare) {
-	l := landing.Start(t, landing.Options{Network: b.network(), Echo: t.Output(), Off: true})
+	l := landing.Start(t, landing.Options{Network: b.network(), Off: true})
 	if !b.lease {
 		l.Site.DHCP4.Off()
 	}
@@ -94,12 +93,14 @@ func landAt(t *testing.T, b bare) {
 	}
 	begin := time.Now()
 	out, code, err := l.Apply(ctx, b.config())
-	t.Logf("apply took %.1f s", time.Since(begin).Seconds())
+	t.Logf("## The site config\n%s\n## touchdown apply, %.1f s\n%s", b.config(), time.Since(begin).Seconds(), out)
 	if err != nil || code != 0 {
-		t.Fatalf("apply: exit %d, %v\n%s\n%s", code, err, out, l.Log(40))
+		t.Fatalf("apply: exit %d, %v\n%s", code, err, l.Log(40))
 	}
+	t.Log("## What is told of what the site has, and has not")
 	b.told(ctx, t, l)
 	b.stands(ctx, t, l)
+	t.Log("## The node starts again")
 	if err := l.Node.Reboot(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -129,6 +130,7 @@ func (b bare) told(ctx context.Context, t *testing.T, l *landing.Landing) {
 					continue
 				}
 				seen[c.ID] = true
+				t.Logf("%-12s %s  %s", c.ID, c.Status, c.Observed)
 				if got := c.Status == "skip" && strings.Contains(strings.ToLower(c.Observed), "absent, not needed"); got != want {
 					t.Errorf("%s: %s: %s", c.ID, c.Status, c.Observed)
 				}
@@ -147,6 +149,7 @@ func (b bare) stands(ctx context.Context, t *testing.T, l *landing.Landing) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Logf("## The node's addresses, way out and name servers\n%s", out)
 	for text, want := range map[string]bool{
 		"default via 198.51.100.1 ": b.gateway, "nameserver 198.51.100.53": b.dns, "nameserver 192.0.2.1\n": false, "default via 192.0.2.1 ": false,
 		"198.51.100.10/24": true, node.InternalAddress + "/32": true, "nameserver " + node.InternalAddress: true,
@@ -165,33 +168,16 @@ func (b bare) stands(ctx context.Context, t *testing.T, l *landing.Landing) {
 		t.Errorf("names on the node: %v\n%s", err, out)
 	}
 	find := l.Site.Client().DialContext
+	var c *laptop
 	if !b.dns {
-		find = b.hosts(ctx, t, l)
+		c = newLaptop(ctx, t, l)
+		find = c.dial
 	}
 	// After a boot the router serves its certificates a few seconds later than the API.
 	if err := wait.For(ctx, "API and console, from outside", func() error { return l.ProofBy(ctx, domain, find) }); err != nil {
 		t.Error(err)
 	}
-}
-
-// hosts reads the lines for clients out of the report that was handed over.
-func (b bare) hosts(ctx context.Context, t *testing.T, l *landing.Landing) func(context.Context, string, string) (net.Conn, error) {
-	t.Helper()
-	text, code, err := l.Touchdown(ctx, "report", "hosts")
-	if err != nil || code != 0 {
-		t.Fatalf("exit %d, %v: %s", code, err, text)
-	}
-	addresses := map[string]string{}
-	for line := range strings.Lines(text) {
-		if words := strings.Fields(line); len(words) == 2 && words[0] != "#" {
-			addresses[words[1]] = words[0]
-		}
-	}
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		name, port, err := net.SplitHostPort(address)
-		if err != nil || addresses[name] == "" {
-			return nil, fmt.Errorf("the report has no hosts line for %s: %v", name, addresses)
-		}
-		return l.Site.Client().DialContext(ctx, network, net.JoinHostPort(addresses[name], port))
+	if c != nil {
+		c.browses(ctx)
 	}
 }

@@ -23,10 +23,10 @@ const (
 )
 
 // TestALandingOfIPv6Alone lands a node that was installed without IPv4 at a site without IPv4. Its names lead to it from the node and from the
-// site, before and after a boot. The pods of the bench have IPv4 alone, so that none of them can ask.
+// site, before and after a boot, and the undo takes it all back. The pods of the bench have IPv4 alone, so that none of them can ask.
 func TestALandingOfIPv6Alone(t *testing.T) {
 	l := bakedOfIPv6(t)
-	ctx := wait.Within(t, 6*time.Minute)
+	ctx := wait.Within(t, 7*time.Minute)
 	if _, err := l.Await(ctx, "the armed node's form", func(s *landing.Status) bool { return s.State == "collecting" }); err != nil {
 		t.Fatal(err)
 	}
@@ -34,6 +34,13 @@ func TestALandingOfIPv6Alone(t *testing.T) {
     ipv4: {method: disabled}
     ipv6: {method: static, address: "`+siteSix+`", prefixLength: 64, gateway: "2001:db8:51::1"}
     dnsServers: ["2001:db8:51::53"]`, ""), "198.51.100.123", "2001:db8:51::123", 1)
+	if err := l.Node.Wait(wait.Within(t, time.Minute), "nmcli -g GENERAL.STATE connection show ovs-if-br-ex | grep -qx activated"); err != nil {
+		t.Fatalf("the armed node's network: %v", err)
+	}
+	before, err := lookOnIPv6(ctx, l)
+	if err != nil {
+		t.Fatal(err)
+	}
 	begin := time.Now()
 	out, code, err := l.Apply(ctx, text)
 	t.Logf("apply took %.1f s", time.Since(begin).Seconds())
@@ -48,6 +55,37 @@ func TestALandingOfIPv6Alone(t *testing.T) {
 		t.Fatalf("after a reboot: %v", err)
 	}
 	standsOnIPv6(ctx, t, l)
+	undoneOnIPv6(ctx, t, l, before)
+}
+
+// undoneOnIPv6 takes the landing back: the node has what it had before, is sealed, and knows the site's name no more.
+func undoneOnIPv6(ctx context.Context, t *testing.T, l *landing.Landing, before string) {
+	t.Helper()
+	begin := time.Now()
+	if out, code, err := l.Touchdown(ctx, "undo", "--force"); err != nil || code != 0 {
+		t.Fatalf("undo: exit %d, %v\n%s\n%s", code, err, out, l.Log(60))
+	}
+	t.Logf("undo took %.1f s", time.Since(begin).Seconds())
+	if err := become(ctx, 30*time.Second, before, func(ctx context.Context) (string, error) { return lookOnIPv6(ctx, l) }); err != nil {
+		t.Errorf("the network after the undo: %v", err)
+	}
+	if s, err := l.Status(ctx); err != nil || s.Life != "returned" {
+		t.Errorf("the node after the undo: %+v, %v", s, err)
+	}
+	const rest = `ls /var/lib/touchdown/armed; systemctl is-active kubelet || true; grep -rl ` + domain + ` /etc --exclude=resolv.conf || true
+timeout 3 getent ahosts api.` + domain + ` | grep -F ` + ownSix + ` || true; getent ahosts api.sno.factory.example | awk '{ print $1 }' | sort -u`
+	if out, err := l.Node.Shell(ctx, rest); err != nil || out != "/var/lib/touchdown/armed\ninactive\n"+ownSix+"\n" {
+		t.Errorf("the rest after the undo: %v\n%s", err, out)
+	}
+}
+
+// lookOnIPv6 is the state of the network on the node, in words that stay the same as long as it does.
+func lookOnIPv6(ctx context.Context, l *landing.Landing) (string, error) {
+	return l.Node.Shell(ctx, `ip -o address show dev br-ex scope global | awk '{ print $3, $4, / dynamic / ? "dynamic" : "fixed" }' | sort
+ip -6 route show default | awk '{ print "route", $3, $5 }'
+grep -v '^#' /etc/resolv.conf
+nmcli -g NAME connection show | grep -v cni0 | sort
+cd /etc/NetworkManager/system-connections && sha256sum *`)
 }
 
 // bakedOfIPv6 is such a node as it leaves the factory, at the end of the site's cable.

@@ -32,8 +32,9 @@ var table = []Row{
 
 	// Whole nodes, the rest.
 	{Package: "test/e2e", Run: "TestSitesWithNothing", Tier: All, Seconds: 420, Boots: true, Proves: "a node lands at sites without name server, time server and gateway, in all eight combinations, and starts again there; clients find it by the report's hosts lines"},
-	{Package: "test/e2e", Run: "TestALandingOfIPv6Alone", Tier: All, Seconds: 240, Boots: true, Proves: "a node that was installed without IPv4 is baked, lands at a site without IPv4, answers its names there, and starts again"},
+	{Package: "test/e2e", Run: "TestALandingOfIPv6Alone", Tier: All, Seconds: 240, Boots: true, Proves: "a node that was installed without IPv4 is baked, lands at a site without IPv4, answers its names there, starts again, and is undone"},
 	{Package: "test/e2e", Run: "TestAStickLandsANode", Tier: All, Seconds: 60, Boots: true, Proves: "a stick lands a sealed node with nobody at its keys, over a question that it takes along; report and used mark are on it in the end, and the site config is not; a support bundle of that node, also without cluster and room"},
+	{Package: "test/e2e", Run: "TestMirrorsAndCAsFromAStick", Tier: All, Seconds: 90, Boots: true, Proves: "a technician at a console takes mirrors and CAs from the files of a plain stick, is told of wrong ones, sees them in the review and lands; cluster and node have them, and CRI-O asks the mirror"},
 	{Package: "test/e2e", Run: "TestAWipedNode", Tier: All, Seconds: 300, Boots: true, Proves: "a landed and a sealed node are wiped, with a power cut in the middle that the next boot ends; what stays is a cluster that starts again"},
 	{Package: "test/e2e", Tier: All, Seconds: 900, Boots: true, Proves: "fault matrices of a landing: API, network, crashes, renames, wrong settings"},
 	{Package: "test/e2e/line", Run: "TestAReturnedNode", Tier: All, Seconds: 190, Boots: true, Proves: "a node lands, comes back after its hand-over, is sealed again by the list with the signature of a second person, and lands under another name"},
