@@ -226,9 +226,10 @@ func (a *applying) printReview(r *view.Review) error {
 
 // follow prints events until the job has an end.
 func (a *applying) follow(ctx context.Context, from uint64) error {
+	each := printing(a.cmd, a.json)
 	err := followed(ctx, a.cmd, a.session, a.token, from, func(events []event.Event) error {
 		for _, e := range events {
-			if err := printEvent(a.cmd, e, a.json); err != nil {
+			if err := each(e); err != nil {
 				return err
 			}
 			from = e.Seq

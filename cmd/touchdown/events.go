@@ -50,9 +50,10 @@ func (c *connection) events(cmd *cobra.Command, follow bool, from uint64, asJSON
 	if !follow && snapshot.Seq == from { // a higher number is of other records, which is told
 		return nil
 	}
+	each := printing(cmd, asJSON)
 	return explainClient(followed(cmd.Context(), cmd, engine, "", from, func(events []event.Event) error {
 		for _, e := range events {
-			if err := printEvent(cmd, e, asJSON); err != nil {
+			if err := each(e); err != nil {
 				return err
 			}
 			if !follow && e.Seq >= snapshot.Seq {
@@ -91,10 +92,23 @@ func followed(ctx context.Context, cmd *cobra.Command, engine session.Session, t
 	}
 }
 
-func printEvent(cmd *cobra.Command, e event.Event, asJSON bool) error {
-	if !asJSON {
+// saidAgain is how long a wait that goes on is not told again: long enough for a log to stay readable, short enough to show that
+// the work is alive. Chosen.
+const saidAgain = time.Minute
+
+// printing returns what prints one event after the other: each as JSON, or all but a wait that was just told for a person.
+func printing(cmd *cobra.Command, asJSON bool) func(event.Event) error {
+	var last event.Event
+	return func(e event.Event) error {
+		switch {
+		case asJSON:
+			return printLine(cmd, e)
+		case e.Kind == event.Progressed && last.Kind == event.Progressed && e.Step == last.Step && e.Time.Sub(last.Time) < saidAgain &&
+			renderProgress(*whole(e).Progress) == renderProgress(*whole(last).Progress):
+			return nil
+		}
+		last = e
 		fmt.Fprint(printed(cmd), renderEvent(e))
 		return nil
 	}
-	return printLine(cmd, e)
 }

@@ -11,6 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"time"
+	"touchdown/backend/message"
+	"touchdown/backend/progress"
 	"touchdown/steps/event"
 	"touchdown/steps/session"
 )
@@ -49,4 +52,34 @@ func TestFollowingOutlivesTheEngine(t *testing.T) {
 			t.Errorf("%v, asked for %v, told %q", err, engine.asked, complaints.String())
 		}
 	})
+}
+
+// TestAWaitIsToldOnce: for a person a wait that goes on is one line a minute, and again once something else was told; JSON has each event.
+func TestAWaitIsToldOnce(t *testing.T) {
+	begun := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	at := func(seconds int, kind event.Kind, waiting string) event.Event {
+		e := event.Event{Time: begun.Add(time.Duration(seconds) * time.Second), Kind: kind, Step: "csrs", Text: message.Data("said")}
+		if kind == event.Progressed {
+			e.Progress = &progress.Progress{Waiting: message.Data(waiting)}
+		}
+		return e
+	}
+	all := []event.Event{
+		at(0, event.Progressed, "a node"), at(1, event.Progressed, "a node"), at(59, event.Progressed, "a node"), at(60, event.Progressed, "a node"),
+		at(61, event.Progressed, "a pod"), at(62, event.Said, ""), at(63, event.Progressed, "a pod"), at(64, event.Progressed, "a pod"),
+	}
+	for asJSON, want := range map[bool]int{false: 5, true: len(all)} {
+		var out bytes.Buffer
+		cmd := newRoot(hooks{})
+		cmd.SetOut(&out)
+		each := printing(cmd, asJSON)
+		for _, e := range all {
+			if err := each(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := strings.Count(out.String(), "\n"); n != want {
+			t.Errorf("%d lines, want %d:\n%s", n, want, out.String())
+		}
+	}
 }
