@@ -55,7 +55,7 @@ func (h *handOver) Run(ctx context.Context, node *backend.Node, rep Report) erro
 	rep.Progress(progress.Progress{Done: 1, Total: 2, Unit: "parts", Waiting: message.T("the disk")})
 	key := reportKey(node, rep)
 	d := report.New(rep.Job(), facts, node.Now())
-	unsigned, err := keepReport(node, h.Dir, d, key)
+	unsigned, err := keepReport(node, h.Dir, d, key, rep.Job().Started)
 	if err != nil {
 		return err
 	}

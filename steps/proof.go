@@ -2,6 +2,7 @@ package steps
 
 import (
 	"slices"
+	"time"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -28,9 +29,10 @@ func reportKey(node *backend.Node, rep Report) *envelope.SigningKey {
 	return nil
 }
 
-// keepReport writes a report into a folder, signed where there is a key and chained to the last report of this machine.
-func keepReport(node *backend.Node, dir string, d *report.Document, key *envelope.SigningKey) (unsigned message.Text, err error) {
-	folder := report.Folder{Dir: dir}
+// keepReport writes the report of a job that began at since into a folder, signed where there is a key and chained to the last report of
+// this machine.
+func keepReport(node *backend.Node, dir string, d *report.Document, key *envelope.SigningKey, since time.Time) (unsigned message.Text, err error) {
+	folder := report.Folder{Dir: dir, Since: since}
 	if key != nil {
 		d.Previous = lastReport(node, d, dir)
 		folder.Sign, folder.Extends = proof.Sign(d, *key), proof.Extends

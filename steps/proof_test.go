@@ -23,7 +23,7 @@ func reported(t *testing.T, node *backend.Node, dir, warning string, made time.T
 	r := newKept()
 	key := reportKey(node, r)
 	d := report.New(report.Job{Serial: node.Host.Serial(), Hostname: "node", Warnings: []string{warning}}, report.Facts{}, made)
-	unsigned, err := keepReport(node, dir, d, key)
+	unsigned, err := keepReport(node, dir, d, key, time.Time{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestTheNextReportNamesOneWithoutASignature(t *testing.T) {
 		}
 		setAside(t, node)
 		bare := report.New(report.Job{Serial: "SN01", Hostname: "node"}, report.Facts{}, made)
-		if _, err := keepReport(node, landed, bare, nil); err != nil {
+		if _, err := keepReport(node, landed, bare, nil, time.Time{}); err != nil {
 			t.Fatal(err)
 		}
 		unsigned, _ := (report.Folder{Dir: landed}).Last("SN01")
@@ -209,7 +209,7 @@ func TestAReportThatCannotBeSigned(t *testing.T) {
 	node := shipped(t, "SN01", "one", ca, hostKey)
 	dir := t.TempDir()
 	d := report.New(report.Job{Serial: "SN01", Warnings: []string{strings.Repeat("long ", report.MaxJSON/5)}}, report.Facts{}, time.Now())
-	unsigned, err := keepReport(node, dir, d, reportKey(node, newKept()))
+	unsigned, err := keepReport(node, dir, d, reportKey(node, newKept()), time.Time{})
 	if err != nil || !strings.Contains(unsigned.String(), "not signed") {
 		t.Errorf("%q, %v", unsigned, err)
 	}

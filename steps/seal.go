@@ -45,7 +45,7 @@ func (s *FactoryReport) Run(ctx context.Context, node *backend.Node, rep Report)
 	if err := s.second.names(d); err != nil {
 		return err
 	}
-	unsigned, err := keepReport(node, s.Dir, d, key)
+	unsigned, err := keepReport(node, s.Dir, d, key, rep.Job().Started)
 	if err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ const (
 )
 
 // sign has the second person sign the report that the node has signed, and tells who stands behind the seal. It refuses a seal without that
-// signature. One that the report has counts: a power cut came behind it. Who agreed on the command line is not asked, once.
+// signature. One that the report already has counts, as the power may have failed after it. Who agreed on the command line is not asked, once.
 func (s *secondPerson) sign(ctx context.Context, rep Report) (by ledger.Seal, err error) {
 	d, p, err := s.open()
 	if d == nil || err != nil {
@@ -125,7 +125,7 @@ func (s *secondPerson) sign(ctx context.Context, rep Report) (by ledger.Seal, er
 	case agreed:
 		by, err = s.countersign(d, p, rep)
 	}
-	if d.Agreed { // also where it led to nothing; after the signature, behind which a power cut loses nothing
+	if d.Agreed { // it is used up, also where it did not count; not before the signature, so that a power cut in between loses nothing
 		d.Agreed = false
 		err = errors.Join(err, d.Keep(s.Host))
 	}
@@ -135,9 +135,9 @@ func (s *secondPerson) sign(ctx context.Context, rep Report) (by ledger.Seal, er
 	return s.ask(ctx, d, p, rep)
 }
 
-// stillAgrees tells whether the agreement of the command line holds. It was given to the list that began then. Where that has failed since,
-// whoever had it go on may be someone else, and the report is one that tells of the failure.
-func stillAgrees(job report.Job) bool { return len(job.Problems) == 0 }
+// stillAgrees tells whether the agreement of the command line holds. It was given to the list that began then, with nobody there. Where that
+// has failed, or a person has started one at a console, it may be someone else who has it signed, and the report may tell of other things.
+func stillAgrees(job report.Job) bool { return !job.Watched && len(job.Problems) == 0 }
 
 // signedBefore tells who stands behind a report that the second person has signed with a key that counts.
 func signedBefore(d *second.Person, p *proof.Proof) (by ledger.Seal, signed bool) {

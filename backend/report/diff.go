@@ -92,7 +92,7 @@ func checkChanges(from, to *Document) (changes []Change) {
 		switch {
 		case !there:
 			changes = append(changes, Change{What: checkName(c), How: gone, Old: told(c)})
-		case told(c) != told(now) && !(tellsTime(c) && c.Status == now.Status && reflect.DeepEqual(c.Waiver, now.Waiver)):
+		case told(c) != told(now) && (!tellsTime(c) || c.Status != now.Status || !reflect.DeepEqual(c.Waiver, now.Waiver)):
 			changes = append(changes, Change{What: checkName(c), How: direction(c.Status, now.Status), Old: told(c), New: told(now)})
 		}
 	}
@@ -120,8 +120,9 @@ func told(c Check) string {
 	return printable(text)
 }
 
-// tellsTime tells whether a check sees the time of day, which is another one in each report.
-func tellsTime(c Check) bool { return slices.Contains([]string{"hw-clock", "hw-rtc"}, c.ID) }
+// tellsTime tells whether a check saw the time of day alone, which is another one in each report. A hardware clock that does not pass tells by
+// how much it is wrong.
+func tellsTime(c Check) bool { return c.ID == "hw-clock" || c.ID == "hw-rtc" && c.Status == check.Pass }
 
 // direction is how a verdict changed.
 func direction(from, to check.Status) string {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+	"time"
 
 	"touchdown/backend/host"
 	"touchdown/backend/message"
@@ -41,19 +42,23 @@ type Folder struct {
 
 	// Extends tells whether a signed report is what Sign made, with the signature of a second person behind it; nil: none has one.
 	Extends func(have, signed []byte) bool
+	// Since is when the job began: a second signature of an earlier report was given for another job, and counts no more.
+	Since time.Time
 }
 
 // Save writes all files of the report, or none. When the report that is there tells the same, it stays to the byte, so
-// that a repeated hand-over changes no fingerprint that someone has noted. What a second person has signed stays also where it took longer
-// since: a power cut is no reason to have them sign again.
+// that a repeated hand-over changes no fingerprint that someone has noted. What a second person has signed in this job stays also where
+// something else was measured since, with the same verdicts: the work goes through its steps again after a power cut, which is no reason to
+// have them sign again.
 func (s Folder) Save(d *Document) error {
 	if old, err := s.Open(); err == nil {
 		again := *d
 		again.Made, again.Previous = old.Made, old.Previous
-		if s.countersigned(old) {
+		both := s.countersigned(old)
+		if both {
 			again.measuredAs(old)
 		}
-		if same(old, &again) {
+		if same(old, &again) && (!both || !old.Made.Before(s.Since.Truncate(time.Second))) { // a report has whole seconds
 			d = &again
 			if !s.unsigned(d) {
 				return s.retire()
@@ -140,14 +145,21 @@ func (s Folder) signed(d *Document) (have, want []byte) {
 	return have, want
 }
 
-// measuredAs takes over how long each step took, and how often the API was written to, from a report with the same steps.
+// measuredAs takes over from a report with the same steps and checks how long each step took, how often the API was written to, and what
+// each check saw that came to the same verdict.
 func (d *Document) measuredAs(old *Document) {
-	if !slices.EqualFunc(d.Steps, old.Steps, func(a, b Step) bool { return a.ID == b.ID }) {
+	if !slices.EqualFunc(d.Steps, old.Steps, func(a, b Step) bool { return a.ID == b.ID }) ||
+		!slices.EqualFunc(d.Checks, old.Checks, func(a, b Check) bool { return a.Step == b.Step && a.ID == b.ID }) {
 		return
 	}
-	d.APIWrites, d.Steps = old.APIWrites, slices.Clone(d.Steps)
+	d.APIWrites, d.Steps, d.Checks = old.APIWrites, slices.Clone(d.Steps), slices.Clone(d.Checks)
 	for i := range d.Steps {
 		d.Steps[i].Seconds = old.Steps[i].Seconds
+	}
+	for i := range d.Checks {
+		if now, was := &d.Checks[i], old.Checks[i]; now.Status == was.Status {
+			now.Observed, now.Fix, now.Evidence = was.Observed, was.Fix, was.Evidence
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ type Job struct {
 	Serial   string
 	Hostname string
 	Started  time.Time
+	Watched  bool // a person started it at a console, or had it go on there since the last boot
 	Steps    []JobStep
 	Warnings []string // plain sentences, such as the engine's notices
 	Problems []string // what failed on the way and was fixed

@@ -48,7 +48,7 @@ by their defaults. It can be interrupted: the engine goes on, and "touchdown eve
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
 	cmd.Flags().StringVarP(&f.file, "file", "f", "", "the site config (required); - reads standard input")
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "stop after the review; nothing is changed but the answers that the engine has")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "stop after the review; nothing is changed but the answers and waivers that the engine has")
 	cmd.Flags().BoolVar(&f.force, "force", false, "take control from another console")
 	cmd.Flags().StringArrayVar(&f.waive, "waive", nil, "CHECK=REASON: take responsibility for a check that does not pass; needs --by")
 	cmd.Flags().StringVar(&f.by, "by", "", "who waives")

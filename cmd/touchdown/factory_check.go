@@ -45,9 +45,11 @@ func (f *factoryFlags) check(cmd *cobra.Command, machine *host.Machine) error {
 	return checkWithdrawn(f)
 }
 
-// checkAsked refuses flags that nobody would read: the wizard asks a person.
+// checkAsked refuses flags that nobody would read, as the wizard asks a person, and those that a dry run would keep.
 func checkAsked(f *factoryFlags) error {
 	switch {
+	case f.dryRun && len(f.waive)+len(f.withdraw) > 0:
+		return errors.New("--dry-run changes nothing, and a waiver is kept: leave out --waive and --withdraw")
 	case f.unattended:
 		return nil
 	case f.force && f.returned == "":

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"touchdown/backend"
+	"touchdown/backend/check"
 	"touchdown/backend/factory"
 	"touchdown/backend/factory/second"
 	"touchdown/backend/layout"
@@ -88,6 +89,7 @@ func TestAPowerCutBehindTheSecondSignature(t *testing.T) {
 		signed := make(chan struct{})
 		p.hooks.stages = func(stages []steps.Stage) {
 			whole(stages)
+			stages[0].Steps = []steps.Step{moving{}}
 			last := stages[len(stages)-1].Steps
 			last[len(last)-1] = cutOff{last[len(last)-1], signed}
 		}
@@ -111,7 +113,10 @@ func TestAPowerCutBehindTheSecondSignature(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		p.hooks.stages = whole
+		p.hooks.stages = func(stages []steps.Stage) {
+			whole(stages)
+			stages[0].Steps = []steps.Step{moving{}}
+		}
 		c, ends = p.console()
 		if revoked {
 			c.do(session.Action{Verb: session.Reply, Question: c.asked("").ID, Value: signs})
@@ -124,33 +129,43 @@ func TestAPowerCutBehindTheSecondSignature(t *testing.T) {
 	}
 }
 
-// TestAnAgreementIsForOneRun: the second person agreed on the command line of a list that failed. Whoever has it go on at a console may be
-// someone else: the second person is asked.
+// TestAnAgreementIsForOneRun: the second person agreed on the command line of a list that nobody watches. Where it failed, or a person
+// starts a list instead, it may be someone else who has it signed: the second person is asked.
 func TestAnAgreementIsForOneRun(t *testing.T) {
-	for _, fails := range []int{0, 1} {
+	for _, c := range []struct {
+		fails   int
+		watched bool
+		then    []session.Verb // what a person does when the list has failed
+	}{{}, {fails: 1, then: []session.Verb{session.Retry}}, {fails: 1, then: []session.Verb{session.Edit}}, {watched: true}} {
 		p := newTwoPeople(t)
 		p.demanded(true)
-		whole, left := p.hooks.stages, fails
+		whole, left := p.hooks.stages, c.fails
 		p.hooks.stages = func(stages []steps.Stage) {
 			whole(stages)
 			stages[0].Steps = []steps.Step{failing{&left}}
 		}
-		c, ends := p.console()
-		c.start()
-		if fails > 0 {
-			c.until(view.HasFailed)
-			c.do(session.Action{Verb: session.Retry})
-			c.do(session.Action{Verb: session.Reply, Question: c.asked("").ID, Value: "wait"})
-			if s := c.until(view.HasFailed); s.Problem.Code != "FAC-2ND" || p.machine.Exists(layout.Armed) {
+		sits, ends := p.console()
+		sits.set("spec.policy.rollbackOnFailure", "false") // what failed is left for the next person
+		sits.begin(!c.watched)
+		for _, verb := range c.then {
+			sits.until(view.HasFailed)
+			sits.do(session.Action{Verb: verb})
+			if verb == session.Edit {
+				sits.start()
+			}
+		}
+		if c.watched || c.fails > 0 {
+			sits.do(session.Action{Verb: session.Reply, Question: sits.asked("").ID, Value: "wait"})
+			if s := sits.until(view.HasFailed); s.Problem.Code != "FAC-2ND" || p.machine.Exists(layout.Armed) {
 				t.Errorf("%+v", s.Problem)
 			}
-			c.do(session.Action{Verb: session.Retry})
-			c.do(session.Action{Verb: session.Reply, Question: c.asked("").ID, Value: signs})
+			sits.do(session.Action{Verb: session.Retry})
+			sits.do(session.Action{Verb: session.Reply, Question: sits.asked("").ID, Value: signs})
 		}
-		c.until(view.IsDone)
+		sits.until(view.IsDone)
 		ends()
 		if d, err := second.Of(p.machine); err != nil || d.Agreed || !p.machine.Exists(layout.Armed) {
-			t.Errorf("after %d failures: %+v, %v", fails, d, err)
+			t.Errorf("%+v: %+v, %v", c, d, err)
 		}
 	}
 }
@@ -164,5 +179,15 @@ func (s failing) Run(context.Context, *backend.Node, steps.Report) error {
 	if *s.times--; *s.times >= 0 {
 		return errors.New("no")
 	}
+	return nil
+}
+
+// moving is a step with a check that sees something else each time, and comes to the same verdict.
+type moving struct{}
+
+func (moving) ID() string          { return "moving" }
+func (moving) Title() message.Text { return message.T("Move") }
+func (moving) Run(_ context.Context, _ *backend.Node, rep steps.Report) error {
+	rep.Check(check.Check{ID: "hw-clock", Title: message.T("Clock"), Status: check.Pass, Observed: message.F("%s", time.Now().Format(time.RFC3339Nano))})
 	return nil
 }

@@ -360,14 +360,17 @@ func (c *consoleOf) set(path, value string) {
 	}
 }
 
-func (c *consoleOf) start() {
+func (c *consoleOf) start() { c.begin(false) }
+
+// begin starts the list, by a person or for nobody.
+func (c *consoleOf) begin(unattended bool) {
 	c.t.Helper()
 	c.do(session.Action{Verb: session.Review})
 	r := c.snapshot().Review
 	if len(r.Problems) > 0 {
 		c.t.Fatalf("%q", r.Problems)
 	}
-	c.do(session.Action{Verb: session.Start, Fingerprint: r.Fingerprint})
+	c.do(session.Action{Verb: session.Start, Fingerprint: r.Fingerprint, Unattended: unattended})
 }
 
 func (c *consoleOf) field(path string) (found view.Field) {

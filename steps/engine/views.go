@@ -72,7 +72,7 @@ func (c *core) notes(machine []message.Text) (all []message.Text) {
 // reportJob is the job in the words of the report.
 func (c *core) reportJob(machine []message.Text) report.Job {
 	out := report.Job{
-		Version: c.o.Version, Serial: c.serial, Hostname: c.hostname, Started: c.job.started,
+		Version: c.o.Version, Serial: c.serial, Hostname: c.hostname, Started: c.job.started, Watched: !c.job.unattended,
 		Warnings: message.English(c.notes(machine)), Problems: message.English(c.job.met),
 		Medium: broughtByMedium(c),
 	}
