@@ -95,8 +95,8 @@ type nodeList struct {
 }
 
 // host is pick for documents that have values of the cluster as well as a list of hosts. Where the list has several hosts and no name
-// chooses one, it is left out and the other values are imported. A document that is there for the networks of its hosts fails instead: a
-// site config without them would land by DHCP.
+// chooses one, it is left out and the other values are imported. With forNetworks the import fails instead if a host has a network: a site
+// config without it would land by DHCP.
 func (im *importer) host(key string, hosts spot, forNetworks bool) spot {
 	all := hosts.items()
 	network := func(host spot) bool { return !host.get("networkConfig").blank() }
