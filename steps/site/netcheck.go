@@ -124,7 +124,7 @@ func eachOf(s string, most int, check func(string) *Error) error {
 // eachAs is eachOf for items that have several spellings: canonical writes them alike.
 func eachAs(s string, most int, check func(string) *Error, canonical func(string) string) error {
 	items := separate(s)
-	if open := placeholder.FindString(s); len(separate(open)) > 1 { // its parts are no items
+	if open := placeholder.FindString(s); len(separate(open)) > 1 { // separate cuts it into parts
 		return unfilled(open)
 	}
 	if len(items) == 0 {
