@@ -58,8 +58,10 @@ func TestNamesOfTheClusterAreNoNodes(t *testing.T) {
 		"store.example.com": itself, "kubernetes.default.svc": inside, "node.cluster.local": inside,
 		"node.store.example.com": "", "api": "", "api.other.example.com": "",
 	} {
-		errs, _ := verdicts(t, map[string]string{"spec.clusterName": "store", "spec.baseDomain": "example.com", "spec.hostname": name,
-			"spec.policy.allowHostnameChange": "true", "spec.policy.allowReboot": "true"})
+		errs, _ := verdicts(t, map[string]string{
+			"spec.clusterName": "store", "spec.baseDomain": "example.com", "spec.hostname": name,
+			"spec.policy.allowHostnameChange": "true", "spec.policy.allowReboot": "true",
+		})
 		if (want == "") != (errs == "") || !strings.Contains(errs, want) {
 			t.Errorf("%s: %q", name, errs)
 		}
