@@ -180,8 +180,8 @@ func TestPlainNotUnderstood(t *testing.T) {
 	p.after(t, "Type control to take control:", "take")
 	p.printed(t, `"take" is not understood here; nothing was done.`)
 	p.after(t, "Type control to take control:", "Control")
-	p.after(t, "To start, type", "strat")
-	p.printed(t, `"strat" is not understood here; nothing was done.`)
+	p.after(t, "To start, type", "begin")
+	p.printed(t, `"begin" is not understood here; nothing was done.`)
 	if before := p.printed(t, "To start, type"); strings.Contains(before, "look") {
 		t.Errorf("the review is told again:\n%s", before)
 	}

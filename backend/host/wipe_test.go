@@ -52,8 +52,8 @@ func TestWipeOfOthers(t *testing.T) {
 
 // short is a context that ends when it has been asked so many times.
 type short struct {
-	context.Context
-	left int
+	context.Context //nolint:containedctx // it is a context
+	left            int
 }
 
 func (s *short) Err() error {

@@ -56,13 +56,13 @@ func resource(ctx context.Context, c *kube.Cluster, apiVersion, kind string) (na
 	return name, namespaced, err
 }
 
-// apply applies an object server-side, or has the API only judge that. It takes no field from another manager.
-func apply(ctx context.Context, c *kube.Cluster, to at, tree map[string]any, dryRun bool) error {
-	_, err := answer(ctx, c, to, tree, dryRun)
+// apply applies an object server-side. It takes no field from another manager.
+func apply(ctx context.Context, c *kube.Cluster, to at, tree map[string]any) error {
+	_, err := answer(ctx, c, to, tree, false)
 	return err
 }
 
-// answer is apply, with the object as the API has it then, or would have it.
+// answer is apply, or has the API only judge that, with the object as the API has it then, or would have it.
 func answer(ctx context.Context, c *kube.Cluster, to at, tree map[string]any, dryRun bool) (is []byte, err error) {
 	body, err := json.Marshal(tree)
 	if err != nil {

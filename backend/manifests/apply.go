@@ -73,7 +73,7 @@ func Apply(ctx context.Context, c *kube.Cluster, objects []Object, records *Reco
 // moments: an API that refuses is asked again.
 func (o Object) apply(ctx context.Context, c *kube.Cluster, to at, defined bool) error {
 	for end := time.Now().Add(judgedLimit); ; {
-		err := apply(ctx, c, to, o.marked(), false)
+		err := apply(ctx, c, to, o.marked())
 		if !defined || !judged(err) || time.Now().After(end) {
 			return err
 		}
@@ -131,7 +131,7 @@ func (r Record) undo(ctx context.Context, c *kube.Cluster) (gone bool, err error
 		}
 		empty := map[string]any{"apiVersion": r.APIVersion, "kind": r.Kind, "metadata": meta}
 		o := Object{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: r.At.Namespace, Name: r.At.Name}
-		return true, apply(ctx, c, place(o, r.At.Resource), empty, false)
+		return true, apply(ctx, c, place(o, r.At.Resource), empty)
 	}
 	if _, err := c.Delete(ctx, r.At, func(kube.Ref, []byte) error { return nil }); err != nil {
 		return false, err
@@ -143,7 +143,7 @@ func (r Record) undo(ctx context.Context, c *kube.Cluster) (gone bool, err error
 func (r Record) asBefore(ctx context.Context, c *kube.Cluster) error {
 	apiVersion, _ := r.Before["apiVersion"].(string)
 	o := Object{APIVersion: apiVersion, Kind: r.Kind, Namespace: r.At.Namespace, Name: r.At.Name}
-	err := apply(ctx, c, place(o, r.At.Resource), r.Before, false)
+	err := apply(ctx, c, place(o, r.At.Resource), r.Before)
 	if held(err) != nil {
 		return nil
 	}

@@ -137,5 +137,5 @@ func putBack(ctx context.Context, c *kube.Cluster, ref kube.Ref, original []byte
 	if err != nil {
 		return false, err
 	}
-	return true, apply(ctx, c, *to, tree, false)
+	return true, apply(ctx, c, *to, tree)
 }

@@ -10,7 +10,9 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"touchdown/backend/envelope"
 	"touchdown/backend/host/hosttest"
@@ -228,6 +230,42 @@ func TestAnOrderFiresOnce(t *testing.T) {
 		against(ids[3], "UPD-REC")
 		if update.SpentOn(n).Begin(ids[3]) == nil || update.SpentOn(n).Stop(ids[3]) == nil || n.Content(layout.State+"/update-orders") != text {
 			t.Errorf("%s: a record that cannot be read is taken for none, or written again", name)
+		}
+	}
+}
+
+// slowNode takes long to read a file.
+type slowNode struct{ update.Node }
+
+func (n slowNode) ReadFile(path string) ([]byte, error) {
+	defer time.Sleep(5 * time.Millisecond)
+	return n.Node.ReadFile(path)
+}
+
+// TestTheRecordOfOrdersLosesNone: the engine stops one order and tries again to note another at the same time.
+func TestTheRecordOfOrdersLosesNone(t *testing.T) {
+	n := slowNode{hosttest.New(t)}
+	var all sync.WaitGroup
+	ids := []string{rand.Text(), rand.Text(), rand.Text(), rand.Text()}
+	for i, id := range ids {
+		all.Go(func() {
+			note := update.SpentOn(n).Stop
+			if i == 0 {
+				note = update.SpentOn(n).Begin
+			}
+			if err := note(id); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	for i, id := range ids {
+		want := "UPD-HALT"
+		if i == 0 {
+			want = "UPD-USED"
+		}
+		if err := update.SpentOn(n).Against(id); problem.From(err).Code != want {
+			t.Errorf("order %d: %v, want %s", i, err, want)
 		}
 	}
 }

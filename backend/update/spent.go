@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 
 	"touchdown/backend/layout"
 	"touchdown/backend/message"
@@ -14,6 +15,9 @@ import (
 
 // ordersFile has the ids of the orders that the node does not follow again.
 const ordersFile = layout.State + "/update-orders"
+
+// recording keeps what reads the record and writes it again apart: the engine notes what a person stopped without its own lock.
+var recording sync.Mutex
 
 // Spent is the record of the orders that a node does not follow again: those that it began to follow, and those that a person stopped.
 type Spent struct{ node Node }
@@ -30,6 +34,8 @@ const (
 // Begin notes that the node follows an order, on disk before it returns: a power cut right after it means that the order is never followed.
 // A program that makes its machine lose power would else be tried with each boot. It fails where the order is spent.
 func (s Spent) Begin(id string) error {
+	recording.Lock()
+	defer recording.Unlock()
 	if err := s.Against(id); err != nil {
 		return err
 	}
@@ -38,6 +44,8 @@ func (s Spent) Begin(id string) error {
 
 // Stop notes that a person stopped the countdown of an order.
 func (s Spent) Stop(id string) error {
+	recording.Lock()
+	defer recording.Unlock()
 	return s.add(id, wasStopped)
 }
 
@@ -70,6 +78,7 @@ func Stopped() error {
 	}
 }
 
+// add writes the record with one more line. Its caller holds recording.
 func (s Spent) add(id, what string) error {
 	lines, err := s.lines()
 	if err != nil {

@@ -1,6 +1,9 @@
 package value
 
-import "testing"
+import (
+	"errors"
+	"testing"
+)
 
 func TestTexts(t *testing.T) {
 	for text, want := range map[string]struct{ plain, line bool }{
@@ -37,7 +40,7 @@ func TestOneMeaningIn(t *testing.T) {
 		`{"auths":[{"headers":{"a":1}},{"headers":{"a":1}}]}`: "",
 	} {
 		err := OneMeaningIn([]byte(text), ours)
-		twice, _ := err.(*Twice)
+		twice, _ := errors.AsType[*Twice](err)
 		if err != nil && twice == nil || (twice != nil) != (want != "") || twice != nil && twice.Key != want {
 			t.Errorf("%.60s: %v, want %q", text, err, want)
 		}

@@ -56,8 +56,8 @@ pinned, size, download, pullAlways, sources, findings (kind, status, text, fix))
 	return cmd
 }
 
-// unlisted is the error of a list for which neither the cluster nor CRI-O could be asked: it has what the node's own files name, of which
-// nobody knows whether it is here.
+// unlisted is the error of a list for which neither the cluster nor CRI-O could be asked. The list has only the images that the node's own
+// files name, and does not tell which of them are here.
 func unlisted(r *images.Wanted) error {
 	why := map[string]string{}
 	for _, u := range r.Unread {
@@ -66,7 +66,7 @@ func unlisted(r *images.Wanted) error {
 	if r.StoreRead || why["cluster"] == "" {
 		return nil
 	}
-	return &exitError{code: exitFailed, err: fmt.Errorf("neither the cluster nor CRI-O could be read, and what the node's own files name is not all: cluster: %s; CRI-O: %s", why["cluster"], why["crio"])}
+	return &exitError{code: exitFailed, err: fmt.Errorf("neither the cluster nor CRI-O could be read, so the list has only the images that the node's own files name: cluster: %s; CRI-O: %s", why["cluster"], why["crio"])}
 }
 
 // wanted makes the list of the node that the flags name. A cluster or CRI-O that is away is told in the result.

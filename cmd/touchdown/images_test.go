@@ -54,7 +54,7 @@ func TestImagesList(t *testing.T) {
 		t.Errorf("%v, %+v", err, r)
 	}
 	s.Stop()
-	wants = exitFailed // what the node's own files name is not all
+	wants = exitFailed // the list has only the images that the node's own files name
 	table = run()
 	for _, want := range []string{
 		"which are here is not known", "Not read: crio: CRI-O, which runs the node's containers, is not running.",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -37,10 +38,12 @@ func readSite(cmd *cobra.Command, file string) (*site.Config, error) {
 	return cfg, nil
 }
 
-// stream tells whether a name stands for a pipe or a device, as /dev/stdin and a shell's <(command) do.
+// stream tells whether a name stands for a pipe or a device, as a shell's <(command) does. /dev/stdin and /dev/fd/N may lead to a regular
+// file, but the folder of the name is not that file's.
 func stream(file string) bool {
 	info, err := os.Stat(file)
-	return err == nil && !info.IsDir() && (!info.Mode().IsRegular() || strings.HasPrefix(file, "/dev/"))
+	name := filepath.Clean(file)
+	return err == nil && !info.IsDir() && (!info.Mode().IsRegular() || name == "/dev/stdin" || strings.HasPrefix(name, "/dev/fd/"))
 }
 
 // spent is standard input after it was read: a second reader would take the end of it for an empty file.

@@ -8,7 +8,7 @@ import (
 )
 
 // mayLook refuses the engine of a dry run where a job is under way, before anything is taken up: any other engine would go on with the job.
-// Its error is a session.ErrState. Of a journal that cannot be read, or that another release wrote, the engine tells when it opens it.
+// Its error is a session.ErrState. A journal that cannot be read, or that another release wrote, is no reason to refuse here: the engine reports it when it opens the journal.
 func mayLook(folder *stateFolder) error {
 	data, err := readKept(folder.path(layout.JournalFile))
 	if err != nil {

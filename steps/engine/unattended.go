@@ -89,10 +89,10 @@ func (e *lander) forgetPulled() {
 func (e *lander) judgeMedia() {
 	var say []message.Text
 	for _, f := range e.o.Media.Found() {
-		switch is := verdict(f); {
-		case is == unattended.Used:
+		switch verdict(f) {
+		case unattended.Used:
 			say = append(say, message.F("Medium %s was used on this node, and can be taken out.", f.Name()))
-		case is == unattended.Refused || is == unattended.Unread:
+		case unattended.Refused, unattended.Unread:
 			say = append(say, message.F("Medium %s is not used: %s. Why: page Network, Checks.", f.Name(), f.Refused.Code))
 		}
 	}

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"regexp"
 	"strings"
 	"time"
 
@@ -147,8 +148,9 @@ func questionID(s string) error {
 	return nil
 }
 
-// placeholder are signs that no name has, and that the templates of documents have around what is to be filled in.
-const placeholder = "<>{}$"
+// placeholder is how the templates of documents mark a value that a person has to fill in: <name>, ${NAME} or {{ name }}. A single sign of
+// these is a mistyped one.
+var placeholder = regexp.MustCompile(`<[^<>]+>|\$\{[^{}]+\}|\{\{[^{}]+\}\}`)
 
 func unfilled(s string) *Error {
 	return fault(message.T("write the value that belongs there"), message.F("is %s, a placeholder that nobody filled in", shown(s)))
@@ -160,7 +162,7 @@ func dnsName(s, example string) *Error {
 	switch {
 	case s == "":
 		return fault(write, message.T("is missing"))
-	case strings.ContainsAny(s, placeholder):
+	case placeholder.MatchString(s):
 		return unfilled(s)
 	case strings.Contains(s, "://"):
 		return fault(message.T("write the name without http:// and path"), message.F("is %s, a web address", shown(s)))

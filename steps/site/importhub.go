@@ -94,12 +94,13 @@ type nodeList struct {
 	cluster string
 }
 
-// host is pick for documents that say more than what is said of their hosts: several hosts are left out where no name chooses one. Those
-// whose networks are what the document is for are not: a site config without them would land by DHCP.
+// host is pick for documents that have values of the cluster as well as a list of hosts. Where the list has several hosts and no name
+// chooses one, it is left out and the other values are imported. With forNetworks the import fails instead if a host has a network: a site
+// config without it would land by DHCP.
 func (im *importer) host(key string, hosts spot, forNetworks bool) spot {
 	all := hosts.items()
 	network := func(host spot) bool { return !host.get("networkConfig").blank() }
-	if len(all) > 1 && im.choice.Node == "" && !(forNetworks && slices.ContainsFunc(all, network)) {
+	if len(all) > 1 && im.choice.Node == "" && (!forNetworks || !slices.ContainsFunc(all, network)) {
 		im.leave(hosts, fmt.Sprintf("it describes %d nodes; --node NAME takes one", len(all)))
 		return spot{}
 	}

@@ -112,6 +112,8 @@ func TestNetworkTogether(t *testing.T) {
 			"spec.network.dnsServers: has 2001:db8::53, which cannot be reached: spec.network.ipv6.method is disabled; write one of the other family", "",
 		},
 		{"bond", network("bond.mode", "active-backup", "bond.ports", "enp1s0,enp2s0", "vlanID", "100"), "", ""},
+		{"bond with a port twice", network("bond.mode", "active-backup", "bond.ports", "52:54:00:00:00:0a, 5254.0000.000a"), `spec.network.bond.ports: has "5254.0000.000a" twice; keep one of them`, ""},
+		{"bond with a port twice, in upper case", network("bond.mode", "active-backup", "bond.ports", "52:54:00:00:00:0a, 52-54-00-00-00-0A"), `spec.network.bond.ports: has "52-54-00-00-00-0A" twice; keep one of them`, ""},
 		{"bond without ports", network("bond.mode", "active-backup"), "spec.network.bond.ports: is missing, but there is a mode; name at least one port, or remove the bond's mode", ""},
 		{"bond without mode", network("bond.ports", "enp1s0"), "spec.network.bond.mode: is missing, but there are ports; write the mode that the switch is set to, for example active-backup", ""},
 		{"bond and port", network("bond.mode", "802.3ad", "bond.ports", "enp1s0", "interface", "enp2s0"), "spec.network.interface: is given as well as a bond; remove it; the bond's ports lead to the site", ""},

@@ -65,7 +65,8 @@ func TestServersThatAreTheNodeInADocument(t *testing.T) {
 routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 198.51.100.1, next-hop-interface: eno1}]}
 `
 	for server, refused := range map[string]bool{
-		"198.51.100.10": true, "2001:db8:0::7": true, "198.51.100.11": false, "198.51.100.255": true, "2001:db8::": false, "203.0.113.255": false, "203.0.114.255": false, "203.0.115.255": false, "203.0.113.10": false, "203.0.114.10": false, "203.0.115.10": false} {
+		"198.51.100.10": true, "2001:db8:0::7": true, "198.51.100.11": false, "198.51.100.255": true, "2001:db8::": false, "203.0.113.255": false, "203.0.114.255": false, "203.0.115.255": false, "203.0.113.10": false, "203.0.114.10": false, "203.0.115.10": false,
+	} {
 		errs, _ := verdicts(t, map[string]string{"spec.networkConfig": document, "spec.additionalNTPSources": server})
 		if strings.Contains(errs, "spec.additionalNTPSources") != refused {
 			t.Errorf("%s: errors %q", server, errs)

@@ -88,7 +88,8 @@ var harmless = map[string][]any{
 func confines(m Manifest) bool {
 	meta, _ := m["metadata"].(map[string]any)
 	for _, at := range []struct{ key, start string }{
-		{"annotations", "openshift.io/node-selector"}, {"annotations", "scheduler.alpha.kubernetes.io/"},
+		{"annotations", "openshift.io/node-selector"},
+		{"annotations", "scheduler.alpha.kubernetes.io/"},
 		{"labels", "pod-security.kubernetes.io/enforce"},
 	} {
 		entries, _ := meta[at.key].(map[string]any)

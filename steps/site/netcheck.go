@@ -113,25 +113,35 @@ func oneOf(s string, choices []string) error {
 
 // BondPorts reports what is wrong with the list of a bond's ports.
 func BondPorts(s string) error {
-	return eachOf(s, maxBondPorts, func(port string) *Error { return interfaceName(port) })
+	return eachAs(s, maxBondPorts, interfaceName, canonicalNIC)
 }
 
 // eachOf judges the items of a list, how many there are and whether one is there twice.
 func eachOf(s string, most int, check func(string) *Error) error {
+	return eachAs(s, most, check, func(item string) string { return item })
+}
+
+// eachAs is eachOf for items that have several spellings: canonical writes them alike.
+func eachAs(s string, most int, check func(string) *Error, canonical func(string) string) error {
 	items := separate(s)
+	if open := placeholder.FindString(s); len(separate(open)) > 1 { // separate cuts it into parts
+		return unfilled(open)
+	}
 	if len(items) == 0 {
 		return fault(message.T("give at least one"), message.T("is missing"))
 	}
 	if len(items) > most {
 		return fault(message.T("keep the most important ones"), message.F("has %d entries, more than the %d that are allowed", len(items), most))
 	}
-	for i, item := range items {
+	var before []string
+	for _, item := range items {
 		if f := check(item); f != nil {
 			return f
 		}
-		if slices.Contains(items[:i], item) {
+		if slices.Contains(before, canonical(item)) {
 			return fault(message.T("keep one of them"), message.F("has %s twice", shown(item)))
 		}
+		before = append(before, canonical(item))
 	}
 	return nil
 }

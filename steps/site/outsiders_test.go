@@ -58,8 +58,10 @@ func TestNamesOfTheClusterAreNoNodes(t *testing.T) {
 		"store.example.com": itself, "kubernetes.default.svc": inside, "node.cluster.local": inside,
 		"node.store.example.com": "", "api": "", "api.other.example.com": "",
 	} {
-		errs, _ := verdicts(t, map[string]string{"spec.clusterName": "store", "spec.baseDomain": "example.com", "spec.hostname": name,
-			"spec.policy.allowHostnameChange": "true", "spec.policy.allowReboot": "true"})
+		errs, _ := verdicts(t, map[string]string{
+			"spec.clusterName": "store", "spec.baseDomain": "example.com", "spec.hostname": name,
+			"spec.policy.allowHostnameChange": "true", "spec.policy.allowReboot": "true",
+		})
 		if (want == "") != (errs == "") || !strings.Contains(errs, want) {
 			t.Errorf("%s: %q", name, errs)
 		}
@@ -75,9 +77,32 @@ func TestPlaceholders(t *testing.T) {
 			}
 		}
 	}
-	for _, mirror := range []string{"[2001:db8::1]:5000/ocp", "2001:db8::1/ocp"} {
-		if err := MirrorSource(mirror); err == nil || !strings.Contains(err.Error(), "begins with an IPv6 address; OpenShift's mirror sets take none") {
-			t.Errorf("%s: %v", mirror, err)
+	for _, list := range []func(string) error{mirrorLocations, DNSServers, NTPSources, dNSSearch} { // their items end at a space
+		if err := list("{{ a server }}"); err == nil || !strings.Contains(err.Error(), `is "{{ a server }}", a placeholder that nobody filled in`) {
+			t.Error(err)
+		}
+	}
+	for _, name := range []string{"store$42", "store<42", "store>42", "{store}", "$store", "a>b<c", "${store", "{{store}"} {
+		for _, err := range []error{ClusterName(name), MirrorSource("a.example.com/" + name)} {
+			if err == nil || strings.Contains(err.Error(), "placeholder") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+}
+
+// TestColonsInTheSourceOfAMirror: what they stand before is told as that, and an IPv6 address only where there is one.
+func TestColonsInTheSourceOfAMirror(t *testing.T) {
+	const address = "begins with an IPv6 address; OpenShift's mirror sets do not take IPv6 addresses"
+	for mirror, want := range map[string]string{
+		"[2001:db8::1]:5000/ocp": address, "2001:db8::1/ocp": address, "2001:db8::1": address, "2001:5000::1": address, "[2001:db8::1]": address,
+		"2001:db8:0:0:0:0:0:1:5000/ocp": address, "::1": address, "[2001:db8::1]:5000": address,
+		"registry.example.com:5000:latest": "which has a tag", "registry.example.com:5000/ocp:latest": "which has a tag",
+		"user:pw@registry.example.com:5000/ocp": "names a digest or a user", "registry.example.com:5000/ocp@sha256:abc": "names a digest or a user",
+		"registry.example.com:latest:5000": "is not a port", "[registry.example.com]:5000/ocp": "is not a DNS name",
+	} {
+		if err := MirrorSource(mirror); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", mirror, err, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"net/netip"
 	"regexp"
 	"strings"
 
@@ -72,18 +73,19 @@ func imageLocation(s string, judge func(host string) *Error) *Error {
 	const example = "registry.example.com:5000/ocp"
 	server, path, deeper := strings.Cut(s, "/")
 	host, port, hasPort := strings.Cut(server, ":")
+	first, _, tagged := strings.Cut(port, ":")
 	switch {
 	case s == "":
 		return fault(message.F("write it like %s", example), message.T("is missing"))
-	case strings.ContainsAny(s, placeholder):
+	case placeholder.MatchString(s):
 		return unfilled(s)
-	case strings.HasPrefix(s, "[") || strings.Count(server, ":") > 1:
-		return fault(message.T("give the registry a name"), message.F("is %s, which begins with an IPv6 address; OpenShift's mirror sets take none", shown(s)))
 	case strings.Contains(s, "://"):
 		return fault(message.F("write it like %s, without http://", example), message.F("is %s, a web address", shown(s)))
 	case strings.Contains(s, "@"):
 		return fault(message.T("leave out what follows the name of the repository"), message.T("names a digest or a user"))
-	case deeper && strings.Contains(path, ":"):
+	case isIPv6(server):
+		return fault(message.T("give the registry a name"), message.F("is %s, which begins with an IPv6 address; OpenShift's mirror sets do not take IPv6 addresses", shown(s)))
+	case deeper && strings.Contains(path, ":"), tagged && Port(first) == nil:
 		return fault(message.T("leave the tag out; it applies to all of them"), message.F("is %s, which has a tag", shown(s)))
 	case hasPort && Port(port) != nil:
 		return fault(message.F("write it like %s", example), message.F("is %s, where %s is not a port", shown(s), shown(port)))
@@ -93,6 +95,18 @@ func imageLocation(s string, judge func(host string) *Error) *Error {
 		return fault(message.F("write it like %s", example), message.F("is %s, where what follows the first / is not a repository", shown(s)))
 	}
 	return judge(host)
+}
+
+// isIPv6 tells whether a server is written as an IPv6 address, in brackets or without, and with a port or without.
+func isIPv6(server string) bool {
+	host, _, _ := strings.Cut(strings.TrimPrefix(server, "["), "]")
+	port := host[max(strings.LastIndexByte(host, ':'), 0):]
+	for _, is := range []string{host, strings.TrimSuffix(host, port)} {
+		if addr, err := netip.ParseAddr(is); err == nil && addr.Is6() {
+			return true
+		}
+	}
+	return false
 }
 
 // registryHostname reports what is wrong with the name of a registry.

@@ -34,9 +34,13 @@ func requestSigners() []certificateOf {
 // they sign.
 func controlPlane() []certificateOf {
 	return []certificateOf{
-		{"kube-control-plane-signer", ""}, {"kube-apiserver-to-kubelet-signer", ""}, {"aggregator-client-signer", ""},
-		{"stand-ins", "kube-control-plane-signer"}, {"kubelet-client", "kube-apiserver-to-kubelet-signer"},
-		{"aggregator-client", "aggregator-client-signer"}, {"node-system-admin-client", "node-system-admin-signer"},
+		{"kube-control-plane-signer", ""},
+		{"kube-apiserver-to-kubelet-signer", ""},
+		{"aggregator-client-signer", ""},
+		{"stand-ins", "kube-control-plane-signer"},
+		{"kubelet-client", "kube-apiserver-to-kubelet-signer"},
+		{"aggregator-client", "aggregator-client-signer"},
+		{"node-system-admin-client", "node-system-admin-signer"},
 		{"external-loadbalancer-serving-certkey", "loadbalancer-serving-signer"},
 		{"internal-loadbalancer-serving-certkey", "loadbalancer-serving-signer"},
 		{"localhost-serving-cert-certkey", "localhost-serving-signer"},

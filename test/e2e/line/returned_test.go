@@ -48,8 +48,10 @@ func TestAReturnedNode(t *testing.T) {
 	if out, err := m.Shell(ctx, "cd /var/tmp && touchdown media keygen anna && touchdown media keygen carl"); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	args := []string{"factory", "--returned", node.HostName, "--unattended", "-f", "/var/tmp/line.yaml", "--by", "the bench", "--force", "--burn-in", "1m",
-		"--second-key", "/var/tmp/anna.pub", "--second", "Anna Huber", "--second-sign", "/var/tmp/anna.key"}
+	args := []string{
+		"factory", "--returned", node.HostName, "--unattended", "-f", "/var/tmp/line.yaml", "--by", "the bench", "--force", "--burn-in", "1m",
+		"--second-key", "/var/tmp/anna.pub", "--second", "Anna Huber", "--second-sign", "/var/tmp/anna.key",
+	}
 	for _, check := range landing.Waived {
 		args = append(args, "--waive", check+"=the bench has the hardware of a build machine")
 	}
