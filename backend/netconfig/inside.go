@@ -59,9 +59,27 @@ func Doubt(subnet netip.Prefix, with Reserved) Fault {
 	}
 }
 
+// UsualMTU is what br-ex needs in bytes where the pods have the usual 1400: a cluster installed on networks of 1500 takes 100 off for them
+// (openshift/cluster-network-operator pkg/network/ovn_kubernetes.go), and a tunnel adds 58 (LeastMTU of backend/network).
+const UsualMTU = 1400 + 58
+
+// SmallMTU is what is said of an MTU with which a cluster's network usually does not start. The node alone knows what its cluster needs.
+func SmallMTU() Fault {
+	return Fault{
+		Text: message.F("the MTU is less than the %d bytes that the network of the pods needs, unless this cluster was installed with a smaller one", UsualMTU),
+		Fix:  message.T("ask who installed the cluster: the node refuses an MTU that is too small for it"),
+	}
+}
+
 // Doubts are the warnings about a document that Judge finds nothing wrong with.
 func Doubts(from []byte, d Document) []Fault {
 	j := &judge{doc: d, state: read(d)}
+	for _, p := range j.carrying() {
+		if p.mtu > 0 && p.mtu < UsualMTU {
+			f := SmallMTU()
+			j.fail(p.at.and("mtu"), f.Fix, f.Text)
+		}
+	}
 	for _, f := range j.given() {
 		for _, a := range f.addresses {
 			if a.subnet.Addr().Is4() || !a.subnet.Addr().IsLinkLocalUnicast() {

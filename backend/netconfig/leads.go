@@ -35,6 +35,20 @@ func (s *state) carrier() string {
 	return ""
 }
 
+// carrying are the interface that leads out and those below it.
+func (s *state) carrying() (all []*port) {
+	next := []string{s.carrier()}
+	for len(next) > 0 {
+		p := s.find(next[0])
+		next = next[1:]
+		if p != nil && !slices.Contains(all, p) {
+			all = append(all, p)
+			next = append(append(next, p.below...), p.base)
+		}
+	}
+	return all
+}
+
 // defaults are the default routes that come to the main table.
 func (s *state) defaults() (all []*route) {
 	for _, r := range s.routes {

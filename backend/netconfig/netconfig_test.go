@@ -193,6 +193,10 @@ func TestDoubts(t *testing.T) {
 		"a name server":   {strings.Replace(port(""), "198.51.100.53", "172.30.0.10", 1), "172.30.0.10/32 overlaps", 6},
 		"none":            {port(""), "", 0},
 		"none, by DHCP":   {dynamic("enabled: true, dhcp: true"), "", 0},
+		"an MTU of 1400":  {port("  mtu: 1400\n"), "the MTU is less than the 1458 bytes", 5},
+		"an MTU below":    {one("vlan", "v1", "  vlan: {base-iface: eno1, id: 7}\n", "- {name: eno1, type: ethernet, state: up, mtu: 1400}\n", ""), "the MTU is less than the 1458 bytes", 2},
+		"an MTU beside":   {one("ethernet", "eno1", "", "- {name: eno2, type: ethernet, state: up, mtu: 1400}\n", ""), "", 0},
+		"an MTU of 1458":  {port("  mtu: 1458\n"), "", 0},
 		"the whole of 10": {strings.Replace(strings.ReplaceAll(port(""), "198.51.100.", "10.9.0."), "prefix-length: 24", "prefix-length: 8", 1), "the subnet 10.0.0.0/8 overlaps", 5},
 	} {
 		t.Run(name, func(t *testing.T) {

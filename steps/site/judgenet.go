@@ -19,6 +19,10 @@ func (v *judge) network() {
 	judgeSearch(v, "spec.network.dnsSearch", n.DNSSearch)
 	judgeSearch(v, networkConfig, searchOf(string(s.NetworkConfig)))
 	judgeInside(v)
+	if n.MTU > 0 && n.MTU < netconfig.UsualMTU && v.errs.At("spec.network.mtu") == nil {
+		small := netconfig.SmallMTU()
+		v.warn("spec.network.mtu", fault(small.Fix, small.Text))
+	}
 	v.bond(n)
 	v.family("spec.network.ipv4", n.IPv4, 32)
 	v.family("spec.network.ipv6", n.IPv6, 128)

@@ -30,6 +30,11 @@ func TestNetworkConfigIsJudgedAsOnTheNode(t *testing.T) {
 			"spec.network.ipv4.address: the subnet 172.30.0.0/24 overlaps the services' network 172.30.0.0/16, unless this cluster has another; " +
 				"ask who installed the cluster: the node refuses a network of its own cluster",
 		},
+		"a small MTU": {
+			map[string]string{"spec.network.mtu": "1400"}, "",
+			"spec.network.mtu: the MTU is less than the 1458 bytes that the network of the pods needs, unless this cluster was installed with a smaller one; " +
+				"ask who installed the cluster: the node refuses an MTU that is too small for it",
+		},
 		"the cluster's name server": {
 			map[string]string{"spec.network.ipv4.method": DHCP, "spec.network.dnsServers": "172.30.0.10"}, "",
 			"spec.network.dnsServers: the subnet 172.30.0.10/32 overlaps the services' network 172.30.0.0/16, unless this cluster has another; " +
