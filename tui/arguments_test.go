@@ -78,9 +78,9 @@ func TestWordsAreFound(t *testing.T) {
 
 // noWords are the words that every language has as they are: names of resources, settings, keys and values of the site config, keys of an order sheet.
 var noWords = strings.Fields(`
-	address apps authentication authentications autoconf bios broadcast client configmaps console consoles data dhcp disabled disks downloads etcd
-	gateway ingress inline interfaces keep kind kubeapiservers kubecontrollermanagers machineconfigpools model modules name nics nmstate
-	openshiftapiservers order overlay ports replace retail routes search secrets server sno source spec static touchdown uid vdu warning`)
+	absent address apps authentication authentications autoconf bios bond broadcast client configmaps console consoles data dhcp disabled disks downloads etcd ethernet
+	gateway ignore ingress inline interfaces keep kind kubeapiservers kubecontrollermanagers machineconfigpools model modules name nics nmstate
+	openshiftapiservers order overlay ports replace retail routes search secrets server sno source spec static touchdown uid vdu vlan warning`)
 
 // others are words that no message translates where they stand, each with its reason.
 var others = []string{

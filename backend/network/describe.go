@@ -5,11 +5,11 @@ import "touchdown/backend/host"
 // described is s with what its document says about the way to the site, as far as settings have words for it: what the probes
 // look at, and what a person is told. A document that cannot be used describes nothing; Validate says why.
 func (s Settings) described(macs map[string]string) Settings {
-	_, view, err := readDocument(s.Raw, macs)
+	d, view, err := readDocument(s.Raw, macs)
 	if err != nil {
 		return s
 	}
-	top := view.find(view.carrier(), "")
+	top := view.find(d.leads(), "")
 	if top == nil {
 		return s
 	}

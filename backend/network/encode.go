@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"touchdown/backend/netconfig"
 )
 
 // group is one group of a keyfile, such as [connection].
@@ -42,7 +42,7 @@ func encode(groups []group) (string, error) {
 				return "", fmt.Errorf("writing a profile: a key of %s is there twice, or not as keys are", g.name)
 			}
 			seen[g.name+"."+e.key] = true
-			if !oneLine(e.value) {
+			if !netconfig.OneLine(e.value) {
 				return "", fmt.Errorf("writing a profile: %s.%s has a line break or another control character in it", g.name, e.key)
 			}
 			fmt.Fprintf(&out, "%s=%s\n", e.key, escape(e.value))
@@ -55,11 +55,6 @@ func encode(groups []group) (string, error) {
 func escape(value string) string {
 	bare := strings.TrimLeft(value, " ")
 	return strings.Repeat(`\s`, len(value)-len(bare)) + strings.ReplaceAll(bare, `\`, `\\`)
-}
-
-// oneLine tells whether a text is one line of characters that people can see.
-func oneLine(text string) bool {
-	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // decode reads what nmstate wrote. It escapes nothing, so that a value is what stands between the first = and the end of the

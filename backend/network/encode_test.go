@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"touchdown/backend/netconfig"
 )
 
 // readKeyfile reads a keyfile as GLib does (gkeyfile.c of 2.74: g_key_file_parse_line, g_key_file_parse_value_as_string). It shares
@@ -100,7 +102,8 @@ func FuzzDocument(f *testing.F) {
 	}
 	now := factoryOf(f)
 	f.Fuzz(func(t *testing.T, place uint8, text string) {
-		d, err := parseDocument([]byte(siteDocument("  description: none\n")))
+		read, err := netconfig.Parse([]byte(siteDocument("  description: none\n")))
+		d := document(read)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/message"
+	"touchdown/backend/netconfig"
 	"touchdown/backend/problem"
 )
 
@@ -88,7 +89,7 @@ func (c *changes) interfaces(live *state) error {
 		if i.Name == Bridge && (i.Type == "ovs-bridge" || i.Type == "ovs-interface") {
 			continue // we made it: a document has neither type
 		}
-		if forbidden.MatchString(i.Name) || !ofASite(i) {
+		if netconfig.ClusterOwned(i.Name) || !ofASite(i) {
 			return message.Failed(message.F("would change %q, which is not a port, a bond or a VLAN of the site", i.Name))
 		}
 		for _, now := range live.Interfaces {
@@ -140,7 +141,7 @@ func (c *changes) routing(p *Plan, want, live *state) error {
 
 // drops tells whether a route that comes drops packets. Such a one needs no interface.
 func (r route) drops() bool {
-	return r.State != "absent" && slices.Contains([]string{"blackhole", "prohibit", "unreachable"}, r.Type)
+	return r.State != "absent" && slices.Contains(netconfig.Dropping, r.Type)
 }
 
 // harmless wants a route that drops packets to leave the default route, the networks inside of the node and its subnets alone. In the main
@@ -229,7 +230,7 @@ func (f *family) automatic() bool {
 func (c *changes) rules(reserved []Reserved, own []netip.Prefix) error {
 	var addresses []Reserved
 	for _, p := range own {
-		addresses = append(addresses, Reserved{nodesOwn, netip.PrefixFrom(p.Addr(), p.Addr().BitLen())})
+		addresses = append(addresses, Reserved{Name: netconfig.NodesOwn, Prefix: netip.PrefixFrom(p.Addr(), p.Addr().BitLen())})
 	}
 	for _, r := range c.Rules.Config {
 		if r.State == "absent" {

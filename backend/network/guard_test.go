@@ -232,7 +232,7 @@ func TestRoutesThatDrop(t *testing.T) {
 // TestADocumentChangesTheSitesOwn: by what nmstate would change on a node where the cluster runs.
 func TestADocumentChangesTheSitesOwn(t *testing.T) {
 	now := busy(t)
-	facts := Facts{Now: now, Ports: []Port{{Name: "enp1s0"}, {Name: "enp2s0"}}, Reserved: append([]Reserved{{"service", netip.MustParsePrefix("172.30.0.0/16")}}, OVNDefaults...), LeastMTU: LeastMTU(1400, false)}
+	facts := Facts{Now: now, Ports: []Port{{Name: "enp1s0"}, {Name: "enp2s0"}}, Reserved: append([]Reserved{{Name: "service", Prefix: netip.MustParsePrefix("172.30.0.0/16")}}, OVNDefaults...), LeastMTU: LeastMTU(1400, false)}
 	all := maps.Clone(harmful)
 	maps.Copy(all, harmless)
 	for name, text := range all {

@@ -10,6 +10,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/layout/rhcos"
+	"touchdown/backend/netconfig"
 )
 
 // Where NetworkManager keeps profiles: for good, and until the next boot.
@@ -86,14 +87,11 @@ func connection(entries []entry, name string) []entry {
 // linkName reports why a text is not the name of a network interface: what the kernel refuses (dev_valid_name), and what
 // names no file.
 func linkName(name string) error {
-	if err := host.FileName(name); err != nil || len(name) > maxLinkName || strings.ContainsAny(name, ": ") {
-		return fmt.Errorf("has a name that no interface can have: at most %d characters, no slash, colon or space", maxLinkName)
+	if err := host.FileName(name); err != nil || len(name) > netconfig.MaxLinkName || strings.ContainsAny(name, ": ") {
+		return fmt.Errorf("has a name that no interface can have: at most %d characters, no slash, colon or space", netconfig.MaxLinkName)
 	}
 	return nil
 }
-
-// maxLinkName is IFNAMSIZ of Linux (linux/if.h) without the NUL at its end.
-const maxLinkName = 15
 
 func ourUUID(name string) string { return uuid.NewSHA1(namespace, []byte(name)).String() }
 

@@ -6,8 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"touchdown/backend/message"
+	"touchdown/backend/netconfig"
 )
+
+// Reserved is a network that the site's must not overlap.
+type Reserved = netconfig.Reserved
+
+// OVNDefaults are the networks that OVN-Kubernetes uses inside the node where its operator names no others.
+var OVNDefaults = netconfig.OVNDefaults
 
 // The ends of a network's name by which the two families are told apart.
 const named4, named6 = " IPv4", " IPv6"
@@ -18,7 +24,7 @@ func Inside(named map[string]string) []Reserved {
 	var own []Reserved
 	for _, key := range slices.Sorted(maps.Keys(named)) {
 		if p, err := netip.ParsePrefix(named[key]); err == nil {
-			own = append(own, Reserved{strings.TrimSuffix(strings.TrimSuffix(key, named4), named6), p})
+			own = append(own, Reserved{Name: strings.TrimSuffix(strings.TrimSuffix(key, named4), named6), Prefix: p})
 		}
 	}
 	instead := func(r Reserved) bool {
@@ -27,40 +33,17 @@ func Inside(named map[string]string) []Reserved {
 	return append(slices.DeleteFunc(slices.Clone(OVNDefaults), instead), own...)
 }
 
-// Networks of the node itself and of its cluster, as Reserved.Name has them.
-const (
-	ofPods        = "cluster network"
-	ofServices    = "service network"
-	nodesOwn      = "the node's own"
-	nodesInternal = "the node's internal"
-)
-
 // Cluster are the networks of the cluster, those of its pods and of its services. What cannot be read is none.
 func Cluster(pods, services []string) (all []Reserved) {
 	for _, text := range pods {
 		if p, err := netip.ParsePrefix(text); err == nil {
-			all = append(all, Reserved{ofPods, p})
+			all = append(all, Reserved{Name: netconfig.OfPods, Prefix: p})
 		}
 	}
 	for _, text := range services {
 		if p, err := netip.ParsePrefix(text); err == nil {
-			all = append(all, Reserved{ofServices, p})
+			all = append(all, Reserved{Name: netconfig.OfServices, Prefix: p})
 		}
 	}
 	return all
-}
-
-// Whose is whose network it is, before the word "network". OVN's are called by their names in every language.
-func (r Reserved) Whose() message.Text {
-	switch r.Name {
-	case nodesOwn:
-		return message.T(nodesOwn)
-	case nodesInternal:
-		return message.T(nodesInternal)
-	case ofPods:
-		return message.T("the cluster's")
-	case ofServices:
-		return message.T("the services'")
-	}
-	return message.F("the %s", r.Name)
 }

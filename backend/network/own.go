@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"touchdown/backend/host"
+	"touchdown/backend/netconfig"
 )
 
 // sites are the entries of an interface that the site gave. An own address with a network is the site's where there is no other:
@@ -36,7 +37,7 @@ func addressed(own host.Own, value string) bool {
 func ownReserved(own host.Own) []Reserved {
 	var all []Reserved
 	for _, a := range own {
-		all = append(all, Reserved{nodesInternal, netip.PrefixFrom(a, a.BitLen())})
+		all = append(all, Reserved{Name: netconfig.NodesInternal, Prefix: netip.PrefixFrom(a, a.BitLen())})
 	}
 	return all
 }

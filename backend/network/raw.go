@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
-	"regexp"
 	"slices"
 
 	"touchdown/backend/host"
 	"touchdown/backend/message"
+	"touchdown/backend/netconfig"
 	"touchdown/backend/problem"
 )
 
@@ -19,7 +19,7 @@ func (p *Plan) raw() (physical []byte, err error) {
 	if err != nil {
 		return nil, badDocument(err)
 	}
-	carrier := view.carrier()
+	carrier := d.leads()
 	p.place(carrier, view.physicalPorts())
 	for _, a := range p.Settings.Own {
 		d.withOwn(carrier, a)
@@ -60,32 +60,8 @@ func badDocument(err error) error {
 	}
 }
 
-// carrier is the interface that leads out: the one of the default route, else the one that asks the network for its address,
-// else, at a site without a router, the only one that has an address.
-func (s *state) carrier() string {
-	if s.Routes != nil {
-		for _, r := range defaults(s.Routes.Config, "") {
-			if r.State != "absent" && r.Interface != "" {
-				return r.Interface
-			}
-		}
-	}
-	for _, i := range s.Interfaces {
-		if i.up() && (i.IPv4 != nil && i.IPv4.automatic() || i.IPv6 != nil && i.IPv6.automatic()) {
-			return i.Name
-		}
-	}
-	var addressed []string
-	for _, i := range s.Interfaces {
-		if i.up() && (i.IPv4.addressed() || i.IPv6.addressed()) {
-			addressed = append(addressed, i.Name)
-		}
-	}
-	if len(addressed) == 1 {
-		return addressed[0]
-	}
-	return ""
-}
+// leads is the interface that leads out.
+func (d document) leads() string { return netconfig.Document(d).Carrier() }
 
 // physicalPorts are the ports of a document.
 func (s *state) physicalPorts() []string {
@@ -218,6 +194,3 @@ func (d document) with(s *state) (document, error) {
 	}
 	return c, nil
 }
-
-// forbidden are names that OpenShift's own network uses: a document of a site has no business with them.
-var forbidden = regexp.MustCompile(`(?i)^(br-ex1?|br-int|br-local|ovs-system|genev_sys.*|ovn.*|patch-.*)$`)

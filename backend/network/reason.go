@@ -3,6 +3,7 @@ package network
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"net"
 	"net/netip"
 	"regexp"
@@ -11,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
+
+	"touchdown/backend/netconfig"
 )
 
 // quotes are the characters between which nmstate and serde put what they quote.
@@ -81,8 +84,8 @@ func secretive(desired []byte) []string {
 	walk = func(key string, part any) {
 		switch v := part.(type) {
 		case map[string]any:
-			for _, k := range sortedKeys(v) {
-				if !isKnownKey(k) {
+			for _, k := range slices.Sorted(maps.Keys(v)) {
+				if !netconfig.IsKnownKey(k) {
 					add(k)
 				}
 				walk(k, v[k])
@@ -124,7 +127,7 @@ func tellsThePlace(key, value string) bool {
 	case "name", "base-iface", "port", "ports", "next-hop-interface":
 		return plainName.MatchString(value)
 	case "type", "state", "mode":
-		return slices.Contains(interfaceShape.keys["type"].only, value) || slices.Contains(BondModes, value) ||
+		return slices.Contains(netconfig.Types, value) || slices.Contains(BondModes, value) ||
 			slices.Contains([]string{"up", "down", "absent", "ovs-bridge", "ovs-interface"}, value)
 	}
 	if _, err := netip.ParsePrefix(value); err == nil {

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/host/hosttest"
+	"touchdown/backend/netconfig"
 )
 
 const marker = "hunter2Secret"
@@ -60,7 +63,7 @@ func eachPlace(t *testing.T, root any, instead any) map[string][]byte {
 		put(part)
 		switch v := part.(type) {
 		case map[string]any:
-			for _, key := range sortedKeys(v) {
+			for _, key := range slices.Sorted(maps.Keys(v)) {
 				walk(place+"."+key, v[key], func(x any) { v[key] = x })
 			}
 			v[marker] = 1
@@ -73,7 +76,7 @@ func eachPlace(t *testing.T, root any, instead any) map[string][]byte {
 		}
 	}
 	m := root.(map[string]any)
-	for _, key := range sortedKeys(m) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
 		walk(key, m[key], func(x any) { m[key] = x })
 	}
 	return all
@@ -121,7 +124,7 @@ func saidOf(t *testing.T, text []byte) (said []string) {
 			said = append(said, err.Error(), fmt.Sprintf("%+v", err))
 		}
 	}
-	facts := Facts{Now: factory(t), Ports: []Port{{Name: "enp1s0"}, {Name: "enp2s0"}}, Reserved: []Reserved{{"the pods'", netip.MustParsePrefix("10.128.0.0/14")}}}
+	facts := Facts{Now: factory(t), Ports: []Port{{Name: "enp1s0"}, {Name: "enp2s0"}}, Reserved: []Reserved{{Name: "the pods'", Prefix: netip.MustParsePrefix("10.128.0.0/14")}}}
 	f := &faults{facts: facts, s: Settings{Raw: text, Own: host.DefaultOwn}}
 	f.raw(t.Context(), &Network{host: hosttest.New(t).Machine, library: nmstateLibrary{}})
 	for _, fault := range f.all {
@@ -172,7 +175,7 @@ func FuzzReason(f *testing.F) {
 		if err != nil || !json.Valid(desired) {
 			t.Skip("the password cannot be written as JSON")
 		}
-		if got := reason(strings.ReplaceAll(said, "%s", secret), desired); strings.Contains(got, marker) && oneLine(secret) && !strings.Contains(said, marker) {
+		if got := reason(strings.ReplaceAll(said, "%s", secret), desired); strings.Contains(got, marker) && netconfig.OneLine(secret) && !strings.Contains(said, marker) {
 			t.Errorf("%q with %q is told as %q", said, secret, got)
 		}
 		if got := reason(said, nil); strings.Count(got, "`")+strings.Count(got, "'")+strings.Count(got, `"`) > 0 {
@@ -188,7 +191,7 @@ func TestErrorsOfYAML(t *testing.T) {
 		"a: !!int line 4711081512345": "the document is not valid YAML",
 		"- 4711081512345":             "the document is not valid YAML",
 	} {
-		if _, err := parseDocument([]byte(text)); err == nil || err.Error() != want {
+		if _, err := netconfig.Parse([]byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}

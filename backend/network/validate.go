@@ -2,24 +2,18 @@ package network
 
 import (
 	"context"
-	"net"
 	"net/netip"
 	"slices"
 	"strings"
 
 	"touchdown/backend/message"
+	"touchdown/backend/netconfig"
 )
 
 // Fault is one thing that is wrong with settings.
 type Fault struct {
 	Path string       // of the value in the site config: "spec.network.ipv4.gateway"
 	Text message.Text // what is wrong, and how it would be right
-}
-
-// Reserved is a network that the site's must not overlap.
-type Reserved struct {
-	Name   string // as the note of them has it: "OVN join"; else by what it is: nodesOwn
-	Prefix netip.Prefix
 }
 
 // Facts are what settings are judged against.
@@ -29,26 +23,6 @@ type Facts struct {
 	Reserved []Reserved // the cluster's: pods, services, and OVN's own (Inside)
 	LeastMTU int        // in bytes, see LeastMTU; 0: not known
 }
-
-// OVNDefaults are the networks that OVN-Kubernetes uses inside the node where networks/cluster of its operator names no others
-// (openshift/cluster-network-operator pkg/network/ovn_kubernetes.go). A cluster that was installed before 4.17 keeps the older
-// masquerade network, which is not a part of the newer one; the older one of IPv6 is.
-var OVNDefaults = []Reserved{
-	{"OVN join", netip.MustParsePrefix("100.64.0.0/16")},
-	{"OVN join", netip.MustParsePrefix("fd98::/64")},
-	{"OVN transit", netip.MustParsePrefix("100.88.0.0/16")},
-	{"OVN transit", netip.MustParsePrefix("fd97::/64")},
-	{"OVN masquerade", netip.MustParsePrefix("169.254.0.0/17")},
-	{"OVN masquerade", netip.MustParsePrefix("169.254.169.0/29")},
-	{"OVN masquerade", netip.MustParsePrefix("fd69::/112")},
-}
-
-// Limits of the MTU in bytes: IPv6 needs 1280 (RFC 8200, 5), jumbo frames of common switches end at 9216. OVN's tunnels
-// take 100 of it from the pods, so that less than 1280 is no use without IPv6 either.
-const (
-	minMTU = 1280
-	maxMTU = 9216
-)
 
 // customised is the mark of a br-ex that the installer was told to make from an nmstate document (OpenShift 4.16 and later).
 // A boot does not build it from the ports' profiles, so that settings kept there would do nothing.
@@ -120,7 +94,7 @@ func (f *faults) devices() {
 }
 
 func (f *faults) port(path, name string) {
-	if forbidden.MatchString(name) {
+	if netconfig.ClusterOwned(name) {
 		f.add(path, message.F("%s is OpenShift's own; give the port below it", name))
 		return
 	}
@@ -226,7 +200,7 @@ func (f *faults) host(path string, p netip.Prefix) {
 	if p.Addr() == p.Masked().Addr() {
 		f.add(path, message.F("%s is the name of the subnet %s, not a machine in it", p.Addr(), p.Masked()))
 	}
-	if p.Addr() == last(p) {
+	if p.Addr() == netconfig.Broadcast(p) {
 		f.add(path, message.F("%s is the broadcast address of %s", p.Addr(), p.Masked()))
 	}
 }
@@ -237,16 +211,6 @@ func (f *faults) routers(path string, p netip.Prefix) {
 	if p.Addr().Is6() && p.Bits() < 127 && p.Addr() == p.Masked().Addr() {
 		f.add(path, message.F("%s is the routers' common address in %s, not one of a machine", p.Addr(), p.Masked()))
 	}
-}
-
-// last is the broadcast address of an IPv4 subnet.
-func last(p netip.Prefix) netip.Addr {
-	b := p.Masked().Addr().As4()
-	mask := net.CIDRMask(p.Bits(), 32)
-	for i := range b {
-		b[i] |= ^mask[i]
-	}
-	return netip.AddrFrom4(b)
 }
 
 func (f *faults) overlaps(path string, subnet netip.Prefix) {

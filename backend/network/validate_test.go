@@ -28,7 +28,7 @@ func TestValidate(t *testing.T) {
 	facts := Facts{
 		Now: factory(t), Ports: []Port{{Name: "enp1s0"}, {Name: "enp2s0"}},
 		LeastMTU: LeastMTU(1400, false),
-		Reserved: append([]Reserved{{"the pods'", netip.MustParsePrefix("10.128.0.0/14")}, {"the services'", netip.MustParsePrefix("172.30.0.0/16")}}, OVNDefaults...),
+		Reserved: append([]Reserved{{Name: "the pods'", Prefix: netip.MustParsePrefix("10.128.0.0/14")}, {Name: "the services'", Prefix: netip.MustParsePrefix("172.30.0.0/16")}}, OVNDefaults...),
 	}
 	for _, c := range []struct {
 		name string

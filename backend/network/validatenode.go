@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"touchdown/backend/message"
+	"touchdown/backend/netconfig"
 )
 
 // maxServers is how many name servers the resolver of the C library asks (resolv.conf(5)).
@@ -34,8 +35,8 @@ func LeastMTU(pods int, six bool) int {
 func (f *faults) mtu(path string, what message.Text, mtu int, below bool) {
 	switch {
 	case mtu == 0:
-	case mtu < minMTU || mtu > maxMTU:
-		f.add(path, message.F("%s is out of range; it can be %d to %d bytes", what, minMTU, maxMTU))
+	case mtu < netconfig.MinMTU || mtu > netconfig.MaxMTU:
+		f.add(path, message.F("%s is out of range; it can be %d to %d bytes", what, netconfig.MinMTU, netconfig.MaxMTU))
 	case below && mtu < f.facts.LeastMTU:
 		f.add(path, message.F("%s is too small for this cluster: the network of its pods starts with %d bytes or more", what, f.facts.LeastMTU))
 	}

@@ -2,9 +2,11 @@ package site
 
 import (
 	"net/netip"
+	"strconv"
 	"strings"
 
 	"touchdown/backend/message"
+	"touchdown/backend/netconfig"
 )
 
 // network judges the values of spec.network against each other.
@@ -16,6 +18,11 @@ func (v *judge) network() {
 	}
 	judgeSearch(v, "spec.network.dnsSearch", n.DNSSearch)
 	judgeSearch(v, networkConfig, searchOf(string(s.NetworkConfig)))
+	judgeInside(v)
+	if n.MTU > 0 && n.MTU < netconfig.UsualMTU && v.errs.At("spec.network.mtu") == nil {
+		small := netconfig.SmallMTU()
+		v.warn("spec.network.mtu", fault(small.Fix, small.Text))
+	}
 	v.bond(n)
 	v.family("spec.network.ipv4", n.IPv4, 32)
 	v.family("spec.network.ipv6", n.IPv6, 128)
@@ -87,6 +94,30 @@ func (v *judge) static(path string, f Family, bits int) {
 		v.fail(path+".address", fault(message.T("write the node's own address"), message.F("is %s, %s of the subnet %s", f.Address, what, subnet)))
 	}
 	v.gateway(path+".gateway", f, subnet)
+	doubt(v, path+".address", subnet)
+}
+
+// doubt warns of a subnet that a cluster usually has inside the node.
+func doubt(v *judge, path string, subnet netip.Prefix) {
+	if with, ok := netconfig.Overlap(subnet); ok {
+		d := netconfig.Doubt(subnet, with)
+		v.warn(path, fault(d.Fix, d.Text))
+	}
+}
+
+// judgeInside warns of what a desired state has in networks that a cluster usually has inside the node.
+func judgeInside(v *judge) {
+	text := []byte(v.config.Spec.NetworkConfig)
+	if len(text) == 0 || v.errs.At(networkConfig) != nil {
+		return
+	}
+	d, err := netconfig.Parse(text)
+	if err != nil {
+		return // told
+	}
+	for _, doubt := range netconfig.Doubts(text, d) {
+		v.warn(networkConfig, fault(doubt.Fix, message.F("%s, in its line %s", doubt.Text, strconv.Itoa(doubt.Line))))
+	}
 }
 
 func (v *judge) gateway(path string, f Family, subnet netip.Prefix) {
@@ -137,19 +168,10 @@ func reserved(addr netip.Addr, subnet netip.Prefix) message.Text {
 		return message.T("the network address")
 	case addr == subnet.Masked().Addr():
 		return message.T("the routers' common address") // RFC 4291, 2.6.1
-	case addr.Is4() && addr == broadcast(subnet):
+	case addr.Is4() && addr == netconfig.Broadcast(subnet):
 		return message.T("the broadcast address")
 	}
 	return message.Text{}
-}
-
-// broadcast returns the last address of an IPv4 subnet.
-func broadcast(subnet netip.Prefix) netip.Addr {
-	b := subnet.Masked().Addr().As4()
-	for bit := subnet.Bits(); bit < 32; bit++ {
-		b[bit/8] |= 1 << (7 - bit%8)
-	}
-	return netip.AddrFrom4(b)
 }
 
 // judgeSearch wants no domain in which every name leads to the cluster itself: a pod tries the search domains before the name as it was
@@ -185,6 +207,8 @@ func (v *judge) nameServers(n Network) {
 			v.fail(path, fault(message.T("write one of the other family"), message.F("has %s, which cannot be reached: %s.method is disabled", server, name)))
 		case beyond(family, addr) && v.errs.At(name+".address") == nil && v.errs.At(name+".prefixLength") == nil:
 			v.fail(path, fault(message.F("add %s.gateway, or remove the name server", name), message.F("has %s, which is outside of the node's subnet %s, and there is no gateway", server, family.subnet())))
+		default:
+			doubt(v, path, netip.PrefixFrom(addr, addr.BitLen()))
 		}
 	}
 }

@@ -120,10 +120,10 @@ func TestNetworkTogether(t *testing.T) {
 		{"a wrong value once", network("ipv4.gateway", "198.51.100.300"), `spec.network.ipv4.gateway: is "198.51.100.300", which is not an IP address; write it like 198.51.100.10`, ""},
 		{
 			"nmstate beside it",
-			map[string]string{"spec.networkConfig": "interfaces: [{name: enp1s0, ipv4: {dhcp: true}}]", "spec.network.mtu": "1500"},
+			map[string]string{"spec.networkConfig": "interfaces: [{name: enp1s0, ipv4: {enabled: true, dhcp: true}}]", "spec.network.mtu": "1500"},
 			"spec.networkConfig: is given as well as spec.network (spec.network.mtu); keep one of the two", "",
 		},
-		{"nmstate alone", map[string]string{"spec.networkConfig": "interfaces: [{name: enp1s0, ipv4: {dhcp: true}}]"}, "", ""},
+		{"nmstate alone", map[string]string{"spec.networkConfig": "interfaces: [{name: enp1s0, ipv4: {enabled: true, dhcp: true}}]"}, "", ""},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -9,16 +9,11 @@ import (
 	"strings"
 
 	"touchdown/backend/message"
+	"touchdown/backend/netconfig"
 	"touchdown/backend/value"
 )
 
 const (
-	// maxVLAN is the last usable VLAN; 4095 is reserved (IEEE 802.1Q, table 9-2).
-	maxVLAN = 4094
-	// minMTU is what every IPv6 link has to carry (RFC 8200, 5); the cluster's pods get 100 bytes less.
-	minMTU = 1280
-	// maxMTU is the usual limit of switches that carry jumbo frames.
-	maxMTU = 9216
 	// shortest4 is the largest block of private addresses (RFC 1918, 10.0.0.0/8): no site has a larger subnet.
 	shortest4 = 8
 	// longest4 leaves room for a gateway beside the node (RFC 3021).
@@ -27,14 +22,9 @@ const (
 	shortest6 = 32
 	// longest6 is a single address, with a link-local gateway.
 	longest6 = 128
-	// maxInterface is IFNAMSIZ of Linux (linux/if.h) without the NUL at its end.
-	maxInterface = 15
 	// maxBondPorts is how many ports a bond may have: 802.3ad knows eight active ones (IEEE 802.1AX), as switches do.
 	maxBondPorts = 8
 )
-
-// bondModes are nmstate's (interfaces.link-aggregation.mode).
-var bondModes = []string{"balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb"}
 
 var (
 	ipv4Methods = []string{Static, DHCP, Disabled}
@@ -58,11 +48,11 @@ func interfaceName(s string) *Error {
 		return fault(message.T("write it like enp1s0"), message.T("is missing"))
 	case value.MAC(s) != "", macLike.MatchString(s): // the kernel would take aabb.ccdd.eeff for a name, but nobody gives it one
 		return macAddress(s)
-	case len(s) > maxInterface:
-		return fault(message.T("write the name that ip link shows"), message.F("has %d characters, more than the %d of an interface's name", len(s), maxInterface))
+	case len(s) > netconfig.MaxLinkName:
+		return fault(message.T("write the name that ip link shows"), message.F("has %d characters, more than the %d of an interface's name", len(s), netconfig.MaxLinkName))
 	case strings.ContainsAny(s, "/:% \t") || s == "." || s == ".." || !printable(s) || isAddress(s):
 		return fault(message.T("write a name like enp1s0 or a MAC address like 00:53:00:12:34:56"), message.F("is %s, neither a name nor a MAC address", shown(s)))
-	case s == "lo" || clusterOwned(s):
+	case s == "lo" || netconfig.ClusterOwned(s):
 		return fault(message.T("choose the port that leads to the site"), message.F("is %s, which is not a port but something that the node makes itself", shown(s)))
 	}
 	return nil
@@ -89,14 +79,8 @@ func printable(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) < 0
 }
 
-// clusterOwned reports whether OpenShift makes an interface of that name itself (OVN-Kubernetes and configure-ovs).
-func clusterOwned(name string) bool {
-	return slices.Contains([]string{"br-ex", "br-ex1", "br-int", "br-local", "ovs-system", "genev_sys_6081"}, name) ||
-		strings.HasPrefix(name, "ovn-k8s-") || strings.HasPrefix(name, "patch-br-")
-}
-
 // bondMode reports what is wrong with the mode of a bond.
-func bondMode(s string) error { return oneOf(s, bondModes) }
+func bondMode(s string) error { return oneOf(s, netconfig.BondModes) }
 
 // ipv4Method reports what is wrong with the way to an IPv4 address.
 func ipv4Method(s string) error { return oneOf(s, ipv4Methods) }
@@ -147,10 +131,10 @@ func eachAs(s string, most int, check func(string) *Error, canonical func(string
 }
 
 // VLANID reports what is wrong with the number of a VLAN.
-func VLANID(s string) error { return between(s, 1, maxVLAN) }
+func VLANID(s string) error { return between(s, 1, netconfig.MaxVLAN) }
 
 // MTU reports what is wrong with the size of the largest packet, in bytes.
-func MTU(s string) error { return between(s, minMTU, maxMTU) }
+func MTU(s string) error { return between(s, netconfig.MinMTU, netconfig.MaxMTU) }
 
 // Port reports what is wrong with the number of a TCP port.
 func Port(s string) error { return between(s, 1, 1<<16-1) }

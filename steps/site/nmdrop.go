@@ -7,10 +7,8 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"touchdown/backend/message"
+	"touchdown/backend/netconfig"
 )
-
-// dropping are nmstate's types of routes and actions of rules that drop packets.
-var dropping = []string{"blackhole", "prohibit", "unreachable"}
 
 // own is what a desired state says of the node's own addresses.
 type own struct {
@@ -68,7 +66,7 @@ func drops(root *yaml.Node) *Error {
 // droppedBy is the kind by which a route or rule drops packets; "" for one that does not, or that is to go.
 func droppedBy(n *yaml.Node, key string) string {
 	kind := child(n, key)
-	if state := child(n, "state"); kind == nil || !slices.Contains(dropping, kind.Value) || state != nil && state.Value == "absent" {
+	if state := child(n, "state"); kind == nil || !slices.Contains(netconfig.Dropping, kind.Value) || state != nil && state.Value == "absent" {
 		return ""
 	}
 	return kind.Value

@@ -1,11 +1,12 @@
 package site
 
 import (
-	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"touchdown/backend/message"
+	"touchdown/backend/netconfig"
 
 	"gopkg.in/yaml.v3"
 )
@@ -14,7 +15,7 @@ import (
 var nmstateKeys = []string{"interfaces", "routes", "route-rules", "dns-resolver"}
 
 // NetworkConfig reports what is wrong with a desired state of nmstate, as far as can be told without nmstate and
-// without the machine. Its errors never hold a value of it, except names of interfaces.
+// without the machine: by what netconfig refuses on the node as well, and by what a site config alone can tell. Its errors never hold a value of it, except names of interfaces.
 func NetworkConfig(s string) error {
 	root, f := fragment([]byte(s))
 	if f != nil {
@@ -32,6 +33,14 @@ func NetworkConfig(s string) error {
 	if f := desiredState(root); f != nil {
 		return f
 	}
+	d, err := netconfig.Parse([]byte(s))
+	if err != nil {
+		return fault(message.T("write it like networkConfig in agent-config.yaml, which starts with interfaces:"), message.Detail(err))
+	}
+	if faults := netconfig.Judge([]byte(s), d); len(faults) > 0 {
+		first := faults[0]
+		return fault(first.Fix, message.F("%s, in its line %s", first.Text, strconv.Itoa(first.Line)))
+	}
 	return nil
 }
 
@@ -48,24 +57,19 @@ func desiredState(root *yaml.Node) *Error {
 			return fault(message.F("use %s", strings.Join(nmstateKeys, ", ")), message.F("has a group that is not nmstate's, in its line %s", lineNumber(key)))
 		}
 	}
-	automatic := false
 	for _, port := range items(root, "interfaces") {
 		name := child(port, "name")
 		if name == nil || name.Value == "" {
 			return fault(message.T("write its name"), message.F("has an interface without a name, in its line %s", lineNumber(port)))
 		}
-		if clusterOwned(name.Value) {
+		if netconfig.ClusterOwned(name.Value) {
 			return fault(message.T("describe the physical port; the cluster makes its bridge again at every boot"), message.F("describes %s, which belongs to the cluster itself, in its line %s", shown(name.Value), lineNumber(name)))
 		}
-		automatic = automatic || asksFor(port)
 	}
 	if f := resolver(root); f != nil {
 		return f
 	}
-	if f := drops(root); f != nil {
-		return f
-	}
-	return reaches(root, automatic)
+	return drops(root)
 }
 
 // resolver judges name servers and search domains as it does those of spec.network.
@@ -117,42 +121,6 @@ func addressesOf(s string) (addresses []string) {
 		}
 	}
 	return addresses
-}
-
-// reaches wants to know over which interface the site is reached: that of the default route, one that asks for its address, or
-// the only one that has an address.
-func reaches(root *yaml.Node, automatic bool) *Error {
-	addressed := 0
-	for _, port := range items(root, "interfaces") {
-		if slices.ContainsFunc([]*yaml.Node{child(port, "ipv4"), child(port, "ipv6")}, func(family *yaml.Node) bool {
-			return !unused(port, family) && len(items(family, "address")) > 0
-		}) {
-			addressed++
-		}
-	}
-	if automatic || addressed == 1 {
-		return nil
-	}
-	isDefault := func(route *yaml.Node) bool {
-		to := child(route, "destination")
-		if to == nil {
-			return false
-		}
-		prefix, err := netip.ParsePrefix(to.Value)
-		return err == nil && prefix.Bits() == 0
-	}
-	if !slices.ContainsFunc(items(child(root, "routes"), "config"), isDefault) {
-		return fault(message.T("add it below routes.config: destination 0.0.0.0/0 or ::/0"), message.T("has no default route, no interface that gets one by DHCP, and not one interface alone with an address"))
-	}
-	return nil
-}
-
-// asksFor tells whether an interface asks the site for an address. Where it or the family is off, nmstate ignores the rest.
-func asksFor(port *yaml.Node) bool {
-	return slices.ContainsFunc([]string{"ipv4", "ipv6"}, func(key string) bool {
-		family := child(port, key)
-		return !unused(port, family) && (asks(family, "dhcp") || key == "ipv6" && asks(family, "autoconf"))
-	})
 }
 
 func asks(family *yaml.Node, key string) bool {

@@ -1,5 +1,7 @@
 package site
 
+import "touchdown/backend/netconfig"
+
 // Methods by which a family of addresses is set up. Empty leaves the family unchanged.
 const (
 	Static   = "static"
@@ -21,7 +23,7 @@ var networkEntries = []entry{
 		at:    func(c *Config) any { return &c.Spec.Network.VLANID },
 	},
 	{
-		Item:  Item{Path: "spec.network.bond.mode", Type: typeText, Choices: bondModes, Meaning: "bundle several ports; the mode as nmstate writes it", Example: "active-backup"},
+		Item:  Item{Path: "spec.network.bond.mode", Type: typeText, Choices: netconfig.BondModes, Meaning: "bundle several ports; the mode as nmstate writes it", Example: "active-backup"},
 		limit: maxAnswer, check: bondMode,
 		at: func(c *Config) any { return &c.Spec.Network.Bond.Mode },
 	},

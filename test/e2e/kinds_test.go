@@ -201,7 +201,8 @@ func documentWrong(r *rand.Rand) wrong {
 }
 
 func documentOther(r *rand.Rand) wrong {
-	w := plain("document: the other port, another subnet", document("enp2s0", fmt.Sprintf("10.9.%d.10", r.IntN(256)), "10.9.0.1", free(r)))
+	subnet := r.IntN(256)
+	w := plain("document: the other port, another subnet", document("enp2s0", fmt.Sprintf("10.9.%d.10", subnet), fmt.Sprintf("10.9.%d.1", subnet), free(r)))
 	w.wired = true
 	return w
 }

@@ -77,7 +77,7 @@ func may(from, to string) bool {
 	case under(from, "touchdown/tui"):
 		return under(to, "touchdown/tui") || under(to, "touchdown/steps") && to != engine || slices.Contains(read, to)
 	case from == "touchdown/steps/site":
-		return under(to, "touchdown/steps/site") || to == "touchdown/backend/value"
+		return under(to, "touchdown/steps/site") || to == "touchdown/backend/value" || to == "touchdown/backend/netconfig"
 	case under(from, "touchdown/steps"):
 		return under(to, "touchdown/steps") || under(to, "touchdown/backend")
 	case from == "touchdown/backend":
@@ -88,7 +88,7 @@ func may(from, to string) bool {
 		}
 		return slices.Contains([]string{
 			"touchdown/backend/host", "touchdown/backend/kube", "touchdown/backend/problem",
-			"touchdown/backend/check", "touchdown/backend/envelope", "touchdown/backend/progress", "touchdown/backend/layout", "touchdown/backend/layout/rhcos", "touchdown/backend/value", "touchdown/assets",
+			"touchdown/backend/check", "touchdown/backend/envelope", "touchdown/backend/progress", "touchdown/backend/layout", "touchdown/backend/layout/rhcos", "touchdown/backend/value", "touchdown/backend/netconfig", "touchdown/assets",
 		}, to)
 	}
 	return false
