@@ -49,7 +49,7 @@ func Disarm(ctx context.Context, m *host.Machine) (bool, error) {
 
 const kubeletUnit = "kubelet.service"
 
-// kubeletRuns tells whether systemd runs the kubelet, or is starting it.
+// kubeletRuns tells whether systemd has started the kubelet. To start one that is starting changes nothing.
 func kubeletRuns(ctx context.Context, m *host.Machine) bool {
 	_, err := m.Run(ctx, "systemctl", "is-active", "--quiet", kubeletUnit)
 	return err == nil

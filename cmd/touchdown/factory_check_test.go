@@ -72,7 +72,7 @@ func TestFactoryJudgesItsCommandLineFirst(t *testing.T) {
 		"--language":                       {"--reopen", "--language", "tlh"},
 		"--force goes with":                {"--reopen", "--force"},
 		"--withdraw goes with":             {"--reopen", "--withdraw", "hw-memory"},
-		"a waiver is kept":                 {"--reopen", "--unattended", "--dry-run", "--waive", "hw-memory=tested", "--by", "J"},
+		"a waiver is kept":                 {"--unattended", "--dry-run", "--waive", "hw-memory=tested", "--by", "J"},
 		"--waive goes with":                {"--reopen", "--waive", "hw-memory=tested", "--by", "J"},
 		"--withdraw hw-nonsense: there is": {"--reopen", "--unattended", "--withdraw", "hw-memory", "--withdraw", "hw-nonsense"},
 		"--withdraw hw-none: there is no":  {"--unattended", "--returned", "sno-1", "--withdraw", "hw-none"},

@@ -182,18 +182,18 @@ func newEngine(o Options, folder *stateFolder, journal *journal, events []event.
 func (e *Engine) begin() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.o.DryRun {
+	e.workers.Go(e.watch)
+	e.workers.Go((&lookout{e}).run)
+	if e.o.DryRun { // it recovers nothing, sends nothing, and lands by no stick
 		close(e.recovered)
 	} else {
 		e.workers.Go(e.recover)
-	}
-	e.workers.Go(e.watch)
-	if out := e.o.Outbox; out != nil {
-		e.workers.Go(func() { out.Run(e.closing, func() { delivered(e) }) })
-	}
-	e.workers.Go((&lookout{e}).run)
-	if e.o.Media != nil {
-		e.workers.Go((&lander{Engine: e, tried: map[string]try{}}).watchMedia)
+		if out := e.o.Outbox; out != nil {
+			e.workers.Go(func() { out.Run(e.closing, func() { delivered(e) }) })
+		}
+		if e.o.Media != nil {
+			e.workers.Go((&lander{Engine: e, tried: map[string]try{}}).watchMedia)
+		}
 	}
 	e.core.noticeLoss()
 	e.core.noticeDisk()
