@@ -97,7 +97,7 @@ func TestWorkThatFailsEndsInJSON(t *testing.T) {
 // its state.
 func TestADryRunLeavesAJob(t *testing.T) {
 	for state, says := range map[view.State]string{
-		view.Working: "at work", view.InQuestion: "at work", view.UndoingAll: "at work", view.HasFailed: "has failed", view.IsDone: "not handed over",
+		view.Working: "at work", view.InQuestion: "waits for an answer", view.UndoingAll: "at work", view.HasFailed: "has failed", view.IsDone: "not handed over",
 	} {
 		e := &endsBadly{now: state, ends: state}
 		code, said := served(t, e, &bytes.Buffer{}, "apply", "-f", "../../test/sites/store.yaml", "--dry-run")
