@@ -71,7 +71,7 @@ func (s *advanced) node() []Field {
 // registries asks where images come from, how the node gets out of the site, and whom it trusts there.
 func (s *advanced) registries() []Field {
 	return []Field{
-		s.ask("spec.imageDigestMirrors", Lines, message.T("Mirrors, by digest"), message.T("A YAML list of source and mirrors.")),
+		s.ask("spec.imageDigestMirrors", Lines, message.T("Mirrors, by digest"), message.T("A file of oc-mirror, or a YAML list of source and mirrors.")),
 		s.ask("spec.imageTagMirrors", Lines, message.T("Mirrors, by tag"), message.T("The same for images named by tag. Drains the node.")),
 		s.ask("spec.removeFactoryMirrors", YesNo, message.T("Remove factory mirrors"), message.T("Once the site's are in place. Drains the node.")),
 		s.ask("spec.registryCerts", Lines, message.T("CAs of registries"), message.T("A YAML list: registryHostname, registryPort, certificate (PEM after a |).")),

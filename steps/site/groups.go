@@ -124,7 +124,10 @@ func (c *Config) putGroups(e *entry, value string) *Error {
 		if f := bareCertificate(e.Path, value); f != nil {
 			return f
 		}
-		n, f := fragment([]byte(value))
+		n, f := mirrorsOf(e.Path, value)
+		if n == nil && f == nil {
+			n, f = fragment([]byte(value))
+		}
 		if f != nil {
 			return f
 		}
