@@ -45,7 +45,7 @@ func TestMirrorsAndCAsFromAStick(t *testing.T) {
 	ca := string(l.Site.Registry.CA())
 	pull := plugFiles(ctx, t, l, filesOfSite(ca))
 	chooses(p, "Mirrors, by digest", "delivery note 0051.txt", "with its keys source, mirrors")
-	takes(p, "Mirrors, by digest", "mirrors.yaml", "3 lines")
+	takes(p, "Mirrors, by digest", "idms-oc-mirror.yaml", "3 lines")
 	chooses(p, "CAs of registries", "registry-ca.pem", `take it as "Trusted CAs of the site"`)
 	takes(p, "CAs of registries", "registry-cas.yaml", "lines")
 	chooses(p, "Trusted CAs of the site", "site-ca damaged.pem", "is cut off or damaged")
@@ -57,7 +57,7 @@ func TestMirrorsAndCAsFromAStick(t *testing.T) {
 	p.GoesOn("Stage 5 of 7: Image store")
 	p.GoesOn("Review: nothing was changed so far")
 	reviewTells(t, p, "Images by digest: (none) -> "+released+" from "+mirrored, "Authorities of registries: (none) -> added for "+site.RegistryName,
-		"Trusted authorities: (none) -> also CN=site registry CA", "Mirrors, by digest: from mirrors.yaml on stick STORE0051",
+		"Trusted authorities: (none) -> also CN=site registry CA", "Mirrors, by digest: from idms-oc-mirror.yaml on stick STORE0051",
 		"CAs of registries: from registry-cas.yaml on stick STORE0051", "Trusted CAs of the site: from registry-ca.pem on stick STORE0051")
 	start(p)
 	p.Shows("This node has landed.")
@@ -74,7 +74,8 @@ func filesOfSite(ca string) map[string]string {
 		cas += "    " + line
 	}
 	return map[string]string{
-		"mirrors.yaml":           "- source: " + released + "\n  mirrors:\n  - " + mirrored + "\n",
+		"idms-oc-mirror.yaml": "---\napiVersion: config.openshift.io/v1\nkind: ImageDigestMirrorSet\nmetadata:\n  name: idms-release-0\nspec:\n  imageDigestMirrors:\n" +
+			"  - mirrors:\n    - " + mirrored + "\n    source: " + released + "\nstatus: {}\n",
 		"registry-cas.yaml":      cas,
 		"registry-ca.pem":        ca,
 		"site-ca damaged.pem":    strings.Replace(ca, "\n", "\n%", 3),
