@@ -2,6 +2,7 @@ package netconfig
 
 import (
 	"net/netip"
+	"slices"
 
 	"touchdown/backend/message"
 )
@@ -88,8 +89,11 @@ func Doubts(from []byte, d Document) []Fault {
 		}
 	}
 	for _, r := range j.routes {
-		if !r.isAbsent && !r.isDefault() {
-			j.doubt(r.at.and("destination"), subnetOf(r.to))
+		if to := subnetOf(r.to); !r.isAbsent && !r.isDefault() {
+			if i := slices.IndexFunc(Usual, func(u Reserved) bool { return u.HiddenBy(to, r.mainOnly) }); i >= 0 {
+				f := Doubt(to, Usual[i])
+				j.fail(r.at.and("destination"), f.Fix, f.Text)
+			}
 		}
 	}
 	for n, r := range d.numbered("route-rules", "config") {
@@ -119,6 +123,15 @@ func subnetOf(s string) netip.Prefix {
 	}
 	p, _ := netip.ParsePrefix(s)
 	return p
+}
+
+// HiddenBy tells whether a route hides the network, or a part of it. In the main table a larger network does not hide those of pods and
+// services: the kernel prefers the routes to these, which OVN-Kubernetes makes there.
+func (r Reserved) HiddenBy(to netip.Prefix, mainTable bool) bool {
+	if mainTable && (r.Name == OfPods || r.Name == OfServices) && to.Bits() < r.Prefix.Bits() {
+		return false
+	}
+	return r.Prefix.Overlaps(to)
 }
 
 // Whose is whose network it is, before the word "network". OVN's are called by their names in every language.

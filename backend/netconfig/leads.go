@@ -2,31 +2,35 @@ package netconfig
 
 import (
 	"slices"
+	"strings"
 
 	"touchdown/backend/message"
 )
 
-// Carrier is the interface that leads out: the one of the default route, else the one that asks the network for its address,
-// else, at a site without a router, the only one that has an address. "": the document does not tell.
+// Carrier is the interface that leads out: the one of the default route, of IPv4's before IPv6's, else the one that asks the network for it,
+// or for its address alone, else, at a site without a router, the only one that has an address. "": the document does not tell.
 func (d Document) Carrier() string {
 	s := read(d)
 	return s.carrier()
 }
 
 func (s *state) carrier() string {
-	best := -1
-	name := ""
-	for _, r := range s.defaults() {
-		if r.over != "" && (best < 0 || r.metric < best) {
-			best, name = r.metric, r.over
+	for _, six := range []bool{false, true} { // configure-ovs asks for IPv4's first
+		best, name := -1, ""
+		for _, r := range s.defaults() {
+			if r.over != "" && strings.Contains(r.to, ":") == six && (best < 0 || r.metric < best) {
+				best, name = r.metric, r.over
+			}
+		}
+		if name != "" {
+			return name
 		}
 	}
-	if name != "" {
-		return name
-	}
-	for p, f := range s.given() {
-		if f.automatic {
-			return p.name
+	for _, leads := range []func(*family) bool{func(f *family) bool { return f.routed }, func(f *family) bool { return f.automatic }} {
+		for p, f := range s.given() {
+			if leads(f) {
+				return p.name
+			}
 		}
 	}
 	if addressed := s.addressed(); len(addressed) == 1 {

@@ -1,8 +1,10 @@
 package netconfig
 
 import (
+	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 
 	"touchdown/backend/message"
@@ -103,6 +105,15 @@ func (j *judge) bonded(bond, p *port) {
 			return
 		}
 	}
+}
+
+// ModeName is the mode of a bond by its name, where a document may have it by its number (nmstate, BondMode).
+func ModeName(mode any) string {
+	n, err := strconv.Atoi(fmt.Sprint(mode))
+	if err != nil || n < 0 || n >= len(BondModes) {
+		return fmt.Sprint(mode)
+	}
+	return BondModes[n]
 }
 
 // isMode tells whether a value is a mode of bonds, by name or by number.

@@ -85,6 +85,8 @@ func (d Document) references(f func(at place, name string) string) {
 				}
 			}
 		}
+		options, _ := bond["options"].(map[string]any)
+		each(at.and("link-aggregation", "options"), options, "primary")
 		for p, config := range Document(bond).numbered("ports-config") {
 			each(at.and("link-aggregation", "ports-config", p), config, "name")
 		}

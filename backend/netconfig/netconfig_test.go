@@ -105,47 +105,51 @@ var refused = map[string]struct {
 	"an address twice":         {one("ethernet", "eno1", "", "- {name: eno2, type: ethernet, state: up, ipv4: {enabled: true, address: [{ip: 198.51.100.10, prefix-length: 24}]}}\n", ""), "has the address 198.51.100.10 twice", 6},
 	"an address without a MAC": {port("  identifier: mac-address\n"), "is identified by a MAC address, and has none", 5},
 
-	"a default route elsewhere":       {strings.Replace(port(""), "next-hop-interface: eno1}", "next-hop-interface: eno1, table-id: 100}", 1), "default route in another table alone", 9},
-	"no gateway by DHCP":              {dynamic("enabled: true, dhcp: true, auto-gateway: false"), "refuses the default route", 2},
-	"no routes by DHCP":               {dynamic("enabled: true, dhcp: true, auto-routes: 'no'"), "refuses the default route", 2},
-	"DHCP that may be off":            {dynamic("dhcp: true"), "says nothing of enabled", 2},
-	"no way out":                      {"interfaces:\n- {name: eno1, type: ethernet, state: up}\n", "has no default route", 1},
-	"an IPv4 address as IPv6":         {"interfaces:\n- {name: eno1, type: ethernet, state: up, ipv6: {enabled: true, address: [{ip: '::ffff:198.51.100.10', prefix-length: 96}]}}\n", "is an IPv4 address written as IPv6", 2},
-	"an IPv4 address below IPv6":      {"interfaces:\n- {name: eno1, type: ethernet, state: up, ipv6: {enabled: true, address: [{ip: 198.51.100.10, prefix-length: 24}]}}\n", "is an IPv4 address where one of IPv6 belongs", 2},
-	"link-local addresses alone":      {"interfaces:\n- {name: eno1, type: ethernet, state: up, ipv6: {enabled: true, dhcp: false, autoconf: false, address: [{ip: 'fe80::1', prefix-length: 64}]}}\nroutes: {config: [{destination: '::/0', next-hop-address: 'fe80::2', next-hop-interface: eno1}]}\n", "no other address than link-local ones", 2},
-	"both families off":               {"interfaces:\n- {name: eno1, type: ethernet, state: up, ipv4: {enabled: false}, ipv6: {enabled: false}}\nroutes: {config: [{destination: 0.0.0.0/0, next-hop-interface: eno1}]}\n", "neither an IPv4 nor an IPv6 address", 2},
-	"a rule for everything":           {one("ethernet", "eno1", "", "", "route-rules:\n  config:\n  - {ip-from: 0.0.0.0/0, route-table: 555}\n"), "a routing rule for all packets", 12},
-	"a rule without a subnet":         {one("ethernet", "eno1", "", "", "route-rules:\n  config:\n  - {route-table: 555}\n"), "a routing rule for all packets", 12},
-	"half of everything":              {one("ethernet", "eno1", "", "", "  - {destination: 128.0.0.0/1, next-hop-address: 198.51.100.9, next-hop-interface: eno1}\n"), "goes before the networks inside of the node", 10},
-	"before all others":               {one("ethernet", "eno1", "", "", "  - {destination: 203.0.113.0/24, next-hop-address: 198.51.100.9, next-hop-interface: eno1, table-id: 255}\n"), "the table of the node's own addresses", 10},
-	"routes that go":                  {one("ethernet", "eno1", "", "", "  - {state: absent, next-hop-interface: eno1}\n"), "would remove more than one route", 10},
-	"a part of another kind":          {port("  vlan: 7\n"), "interfaces[0].vlan is one value", 5},
-	"a secret that is a number":       {port("  802.1x: {identity: a, password: 123456}\n"), "interfaces[0].802.1x.password is not a text", 5},
-	"a key of nobody":                 {port("  colour: blue\n"), "interfaces[0] has a key that", 5},
-	"a name for scripts":              {one("ethernet", "\"$(id)\"", "", "", ""), "scripts of the node would not read", 2},
-	"a certificate of another folder": {port("  802.1x: {private-key: /etc/pki/../shadow}\n"), "interfaces[0].802.1x.private-key is not", 5},
+	"a default route elsewhere":          {strings.Replace(port(""), "next-hop-interface: eno1}", "next-hop-interface: eno1, table-id: 100}", 1), "default route in another table alone", 9},
+	"no gateway by DHCP":                 {dynamic("enabled: true, dhcp: true, auto-gateway: false"), "refuses the default route", 2},
+	"no routes by DHCP":                  {dynamic("enabled: true, dhcp: true, auto-routes: 'no'"), "refuses the default route", 2},
+	"DHCP that may be off":               {dynamic("dhcp: true"), "says nothing of enabled", 2},
+	"no way out":                         {"interfaces:\n- {name: eno1, type: ethernet, state: up}\n", "has no default route", 1},
+	"an IPv4 address as IPv6":            {"interfaces:\n- {name: eno1, type: ethernet, state: up, ipv6: {enabled: true, address: [{ip: '::ffff:198.51.100.10', prefix-length: 96}]}}\n", "is an IPv4 address written as IPv6", 2},
+	"an IPv4 address below IPv6":         {"interfaces:\n- {name: eno1, type: ethernet, state: up, ipv6: {enabled: true, address: [{ip: 198.51.100.10, prefix-length: 24}]}}\n", "is an IPv4 address where one of IPv6 belongs", 2},
+	"link-local addresses alone":         {"interfaces:\n- {name: eno1, type: ethernet, state: up, ipv6: {enabled: true, dhcp: false, autoconf: false, address: [{ip: 'fe80::1', prefix-length: 64}]}}\nroutes: {config: [{destination: '::/0', next-hop-address: 'fe80::2', next-hop-interface: eno1}]}\n", "no other address than link-local ones", 2},
+	"both families off":                  {"interfaces:\n- {name: eno1, type: ethernet, state: up, ipv4: {enabled: false}, ipv6: {enabled: false}}\nroutes: {config: [{destination: 0.0.0.0/0, next-hop-interface: eno1}]}\n", "neither an IPv4 nor an IPv6 address", 2},
+	"a rule from the site to everything": {one("ethernet", "eno1", "", "", "route-rules:\n  config:\n  - {ip-from: 198.51.100.0/24, ip-to: 0.0.0.0/0, route-table: 555}\n"), "whose ip-to is all addresses", 12},
+	"a router outside of the subnet":     {addressed("198.51.100.10", 32), "198.51.100.1 is in no subnet of eno1, so it cannot be reached", 9},
+	"a rule for everything":              {one("ethernet", "eno1", "", "", "route-rules:\n  config:\n  - {ip-from: 0.0.0.0/0, route-table: 555}\n"), "a routing rule for all packets", 12},
+	"a rule without a subnet":            {one("ethernet", "eno1", "", "", "route-rules:\n  config:\n  - {route-table: 555}\n"), "a routing rule for all packets", 12},
+	"half of everything":                 {one("ethernet", "eno1", "", "", "  - {destination: 128.0.0.0/1, next-hop-address: 198.51.100.9, next-hop-interface: eno1}\n"), "goes before the networks inside of the node", 10},
+	"before all others":                  {one("ethernet", "eno1", "", "", "  - {destination: 203.0.113.0/24, next-hop-address: 198.51.100.9, next-hop-interface: eno1, table-id: 255}\n"), "the table of the node's own addresses", 10},
+	"routes that go":                     {one("ethernet", "eno1", "", "", "  - {state: absent, next-hop-interface: eno1}\n"), "would remove more than one route", 10},
+	"a part of another kind":             {port("  vlan: 7\n"), "interfaces[0].vlan is one value", 5},
+	"a secret that is a number":          {port("  802.1x: {identity: a, password: 123456}\n"), "interfaces[0].802.1x.password is not a text", 5},
+	"a key of nobody":                    {port("  colour: blue\n"), "interfaces[0] has a key that", 5},
+	"a name for scripts":                 {one("ethernet", "\"$(id)\"", "", "", ""), "scripts of the node would not read", 2},
+	"a certificate of another folder":    {port("  802.1x: {private-key: /etc/pki/../shadow}\n"), "interfaces[0].802.1x.private-key is not", 5},
 }
 
 // accepted are documents that a site may need.
 var accepted = map[string]string{
-	"a port":                   port(""),
-	"DHCP":                     dynamic("enabled: true, dhcp: true"),
-	"in quotes, as nmstate":    dynamic("enabled: 'true', dhcp: 'yes', auto-route-metric: '50'"),
-	"a length in quotes":       strings.Replace(port(""), "prefix-length: 24", "prefix-length: '24'", 1),
-	"a bond":                   bond(twoPorts+", options: {primary: eno2, miimon: 100}", "- {name: eno1, type: ethernet, state: up, ipv4: {enabled: false}}\n"),
-	"a bond by number":         bond("mode: 1, port: [eno1, eno2]", ""),
-	"the older name of ports":  bond("mode: 802.3ad, ports: [eno1, eno2]", ""),
-	"a VLAN":                   vlan("4094", "- {name: eno1, type: ethernet, state: up, mtu: 9000}\n"),
-	"a VLAN of an open base":   vlan("7", ""),
-	"a bond that goes":         bond(twoPorts, "- {name: bond1, type: bond, state: absent, link-aggregation: {mode: active-backup, port: [eno2]}}\n"),
-	"by its MAC address":       strings.ReplaceAll(port("  identifier: mac-address\n  mac-address: 52:54:00:12:34:56\n"), "eno1", "the-port-of-the-cashier"),
-	"a gateway with its route": strings.Replace(addressed("198.51.100.10", 32), "  config:\n", "  config:\n  - {destination: 198.51.100.1/32, next-hop-interface: eno1}\n", 1),
-	"a route beside":           one("ethernet", "eno1", "", "", "  - {destination: 192.0.2.0/24, next-hop-address: 198.51.100.9, next-hop-interface: eno1, table-id: 77}\nroute-rules:\n  config:\n  - {ip-from: 192.0.2.7/32, route-table: 77}\n"),
-	"a site without a router":  strings.Split(port(""), "dns-resolver")[0],
-	"its own way beside DHCP":  dynamic("enabled: true, dhcp: true, auto-gateway: false") + "routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 203.0.113.1, next-hop-interface: eno1}]}\n",
-	"a router of IPv6":         "interfaces:\n- {name: eno1, type: ethernet, state: up, ipv6: {enabled: true, dhcp: false, address: [{ip: '2001:db8::10', prefix-length: 64}]}}\nroutes: {config: [{destination: '::/0', next-hop-address: 'fe80::1', next-hop-interface: eno1}]}\n",
-	"a service processor":      one("ethernet", "eno1", "", "- {name: eno2, type: ethernet, state: up, ipv4: {enabled: true, address: [{ip: 169.254.200.2, prefix-length: 24}]}}\n", ""),
-	"what is down is free":     one("ethernet", "eno1", "", "- {name: eno2, type: ethernet, state: down, mtu: 68, ipv4: {enabled: true, address: [{ip: 198.51.100.10, prefix-length: 24}]}}\n", ""),
+	"a port":                          port(""),
+	"DHCP":                            dynamic("enabled: true, dhcp: true"),
+	"in quotes, as nmstate":           dynamic("enabled: 'true', dhcp: 'yes', auto-route-metric: '50'"),
+	"a length in quotes":              strings.Replace(port(""), "prefix-length: 24", "prefix-length: '24'", 1),
+	"a bond":                          bond(twoPorts+", options: {primary: eno2, miimon: 100}", "- {name: eno1, type: ethernet, state: up, ipv4: {enabled: false}}\n"),
+	"a bond by its settings":          bond("mode: active-backup, ports-config: [{name: eno1, priority: -1}, {name: eno2, priority: 2}]", ""),
+	"a direct route without a length": strings.Replace(addressed("198.51.100.10", 32), "  config:\n", "  config:\n  - {destination: 198.51.100.1, next-hop-interface: eno1}\n", 1),
+	"a bond by number":                bond("mode: 1, port: [eno1, eno2]", ""),
+	"the older name of ports":         bond("mode: 802.3ad, ports: [eno1, eno2]", ""),
+	"a VLAN":                          vlan("4094", "- {name: eno1, type: ethernet, state: up, mtu: 9000}\n"),
+	"a VLAN of an open base":          vlan("7", ""),
+	"a bond that goes":                bond(twoPorts, "- {name: bond1, type: bond, state: absent, link-aggregation: {mode: active-backup, port: [eno2]}}\n"),
+	"by its MAC address":              strings.ReplaceAll(port("  identifier: mac-address\n  mac-address: 52:54:00:12:34:56\n"), "eno1", "the-port-of-the-cashier"),
+	"a gateway with its route":        strings.Replace(addressed("198.51.100.10", 32), "  config:\n", "  config:\n  - {destination: 198.51.100.1/32, next-hop-interface: eno1}\n", 1),
+	"a route beside":                  one("ethernet", "eno1", "", "", "  - {destination: 192.0.2.0/24, next-hop-address: 198.51.100.9, next-hop-interface: eno1, table-id: 77}\nroute-rules:\n  config:\n  - {ip-from: 192.0.2.7/32, route-table: 77}\n"),
+	"a site without a router":         strings.Split(port(""), "dns-resolver")[0],
+	"its own way beside DHCP":         dynamic("enabled: true, dhcp: true, auto-gateway: false") + "routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 203.0.113.1, next-hop-interface: eno1}]}\n",
+	"a router of IPv6":                "interfaces:\n- {name: eno1, type: ethernet, state: up, ipv6: {enabled: true, dhcp: false, address: [{ip: '2001:db8::10', prefix-length: 64}]}}\nroutes: {config: [{destination: '::/0', next-hop-address: 'fe80::1', next-hop-interface: eno1}]}\n",
+	"a service processor":             one("ethernet", "eno1", "", "- {name: eno2, type: ethernet, state: up, ipv4: {enabled: true, address: [{ip: 169.254.200.2, prefix-length: 24}]}}\n", ""),
+	"what is down is free":            one("ethernet", "eno1", "", "- {name: eno2, type: ethernet, state: down, mtu: 68, ipv4: {enabled: true, address: [{ip: 198.51.100.10, prefix-length: 24}]}}\n", ""),
 }
 
 func judged(t *testing.T, text string) []netconfig.Fault {
@@ -215,5 +219,62 @@ func TestDoubts(t *testing.T) {
 				t.Errorf("is refused: %v", faults)
 			}
 		})
+	}
+}
+
+// TestCarrier: the port that leads out is the one of the default route, IPv4's first, then one that gets a default route from its network.
+func TestCarrier(t *testing.T) {
+	port := func(name, families string) string {
+		return "- {name: " + name + ", type: ethernet, state: up, " + families + "}\n"
+	}
+	for text, want := range map[string]string{
+		"interfaces:\n" + port("eno1", "ipv4: {enabled: true, dhcp: true, auto-gateway: false}") + port("eno2", "ipv4: {enabled: true, dhcp: true}"):                                                          "eno2",
+		"interfaces:\n" + port("eno1", "ipv6: {enabled: true, autoconf: true, auto-routes: false}") + port("eno2", "ipv4: {enabled: true, dhcp: true}"):                                                       "eno2",
+		"interfaces:\n" + port("eno1", "ipv4: {enabled: true, dhcp: true, auto-gateway: false}"):                                                                                                              "eno1",
+		"routes: {config: [{destination: '::/0', next-hop-address: 'fe80::1', next-hop-interface: eno2}, {destination: 0.0.0.0/0, next-hop-address: 198.51.100.1, next-hop-interface: eno1, metric: 300}]}\n": "eno1",
+	} {
+		d, err := netconfig.Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Carrier(); got != want {
+			t.Errorf("%s, want %s of\n%s", got, want, text)
+		}
+	}
+}
+
+// TestLargerRoutes: in the main table a route to a larger network than that of the pods raises no doubt. One to a part of it does, and in
+// another table each.
+func TestLargerRoutes(t *testing.T) {
+	for route, doubted := range map[string]bool{
+		"{destination: 10.0.0.0/8, next-hop-address: 198.51.100.9, next-hop-interface: eno1}":                false,
+		"{destination: 10.0.0.0/8, next-hop-address: 198.51.100.9, next-hop-interface: eno1, table-id: 200}": true,
+		"{destination: 10.128.0.0/14, next-hop-address: 198.51.100.9, next-hop-interface: eno1}":             true,
+		"{destination: 172.16.0.0/12, next-hop-address: 198.51.100.9, next-hop-interface: eno1}":             false,
+		"{destination: 100.64.0.0/10, next-hop-address: 198.51.100.9, next-hop-interface: eno1}":             true,
+	} {
+		text := one("ethernet", "eno1", "", "", "  - "+route+"\n")
+		d, err := netconfig.Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if faults := netconfig.Judge([]byte(text), d); len(faults) > 0 {
+			t.Fatalf("%s: %v", route, faults)
+		}
+		if doubts := netconfig.Doubts([]byte(text), d); (len(doubts) > 0) != doubted {
+			t.Errorf("%s: %v", route, doubts)
+		}
+	}
+}
+
+// TestRenamePrimary: the primary port of a bond is renamed with the ports.
+func TestRenamePrimary(t *testing.T) {
+	d, err := netconfig.Parse([]byte(bond("mode: active-backup, port: [left, right], options: {primary: left}", "")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.Rename(func(name string) string { return strings.Replace(name, "left", "ens1f0", 1) })
+	if faults := netconfig.Judge(nil, d); len(faults) > 0 {
+		t.Error(faults)
 	}
 }

@@ -79,6 +79,11 @@ func read(d Document) (s state) {
 		}
 		p.bond, _ = i["link-aggregation"].(map[string]any)
 		p.below = append(texts(p.bond, "port"), texts(p.bond, "ports")...)
+		if len(p.below) == 0 { // nmstate takes them from there, too
+			for _, config := range Document(p.bond).numbered("ports-config") {
+				p.below = append(p.below, text(config, "name"))
+			}
+		}
 		s.ports = append(s.ports, p)
 	}
 	for n, r := range d.numbered("routes", "config") {

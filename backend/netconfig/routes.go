@@ -48,7 +48,16 @@ func (j *judge) routing() {
 	}
 	for n, r := range j.doc.numbered("route-rules", "config") {
 		at := place{"route-rules", "config", n}
-		if everything(r, "ip-from") || everything(r, "ip-to") || text(r, "ip-from")+text(r, "ip-to") == "" {
+		from, to := everything(r, "ip-from"), everything(r, "ip-to")
+		one := func(key, other string) { // the other key has a subnet of the site
+			j.fail(at.and(key), message.F("leave %s out: %s is enough", key, other), message.F("has a routing rule whose %s is all addresses, those inside of the node too", key))
+		}
+		switch {
+		case from && text(r, "ip-to") != "" && !to:
+			one("ip-from", "ip-to")
+		case to && text(r, "ip-from") != "" && !from:
+			one("ip-to", "ip-from")
+		case from || to || text(r, "ip-from")+text(r, "ip-to") == "":
 			j.fail(at, message.T("give ip-from or ip-to, with the addresses of the site alone"), message.T("has a routing rule for all packets, those inside of the node too"))
 		}
 	}
@@ -98,7 +107,9 @@ func (j *judge) gateway(r *route) {
 			j.host(at, router, netip.PrefixFrom(next, own[i].Bits()))
 		}
 		if j.beyond(r, next) {
-			j.fail(at, message.T("check next-hop-address, the address and its prefix-length"), message.F("%s is in no subnet of %s, so it cannot be reached", r.gateway, r.over))
+			direct := netip.PrefixFrom(next, next.BitLen()).String()
+			j.fail(at, message.F("check next-hop-address, the address and its prefix-length, or add a route to %s over %s without next-hop-address", direct, r.over),
+				message.F("%s is in no subnet of %s, so it cannot be reached", r.gateway, r.over))
 		}
 	}
 }
@@ -121,7 +132,6 @@ func (s *state) beyond(r *route, next netip.Addr) bool {
 		}
 	}
 	return described && !slices.ContainsFunc(s.routes, func(direct *route) bool {
-		to, err := netip.ParsePrefix(direct.to)
-		return direct.forwards() && direct.over == r.over && !direct.next().IsValid() && !direct.isDefault() && err == nil && to.Contains(next)
+		return direct.forwards() && direct.over == r.over && !direct.next().IsValid() && !direct.isDefault() && subnetOf(direct.to).Contains(next)
 	})
 }

@@ -131,7 +131,7 @@ func (c *changes) routing(p *Plan, want, live *state) error {
 		case r.State == "absent" && r.Interface == p.Carrier:
 			return message.Failed(message.F("would remove the route to %s, which is not the site's", r.Destination))
 		default:
-			if err := apart(message.F("has a route to %s, which", r.Destination), r.Destination, p.reserved()); err != nil {
+			if err := hidesNone(message.F("has a route to %s, which", r.Destination), r.Destination, r.isMain(), p.reserved()); err != nil {
 				return err
 			}
 		}
@@ -147,15 +147,14 @@ func (r route) drops() bool {
 // harmless wants a route that drops packets to leave the default route, the networks inside of the node and its subnets alone. In the main
 // table a larger network than a subnet does: the more specific route goes before it.
 func (r route) harmless(reserved []Reserved, own []netip.Prefix) error {
-	if err := apart(message.T("has a route that drops packets and"), r.Destination, reserved); err != nil {
+	if err := hidesNone(message.T("has a route that drops packets and"), r.Destination, r.isMain(), reserved); err != nil {
 		return err
 	}
 	to, err := netip.ParsePrefix(r.Destination)
 	if err != nil {
 		return message.Failed(message.T("has a route that drops packets to what cannot be read"))
 	}
-	isMain := r.Table == 0 || r.Table == mainTable
-	hits := func(is netip.Prefix) bool { return is.Overlaps(to) && (!isMain || to.Bits() >= is.Bits()) }
+	hits := func(is netip.Prefix) bool { return is.Overlaps(to) && (!r.isMain() || to.Bits() >= is.Bits()) }
 	if to.Bits() <= 1 || slices.ContainsFunc(own, hits) { // two halves are a default route, too
 		return message.Failed(message.F("has a route that drops packets to %s, which are the node's own", r.Destination))
 	}
@@ -259,6 +258,11 @@ func (c *changes) rules(reserved []Reserved, own []netip.Prefix) error {
 
 // apart wants a subnet to lie outside of all reserved networks.
 func apart(what message.Text, subnet string, reserved []Reserved) error {
+	return hidesNone(what, subnet, false, reserved)
+}
+
+// hidesNone wants a route to a subnet to hide none of the reserved networks.
+func hidesNone(what message.Text, subnet string, isMain bool, reserved []Reserved) error {
 	prefix, err := netip.ParsePrefix(subnet)
 	if addr, bad := netip.ParseAddr(subnet); bad == nil {
 		prefix, err = netip.PrefixFrom(addr, addr.BitLen()), nil
@@ -267,7 +271,7 @@ func apart(what message.Text, subnet string, reserved []Reserved) error {
 		return message.Failed(message.T("has a subnet that cannot be read"))
 	}
 	for _, r := range reserved {
-		if r.Prefix.Overlaps(prefix) {
+		if r.HiddenBy(prefix, isMain) {
 			return message.Failed(message.F("%s overlaps %s network %s", what, r.Whose(), r.Prefix))
 		}
 	}

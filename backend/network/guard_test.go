@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"maps"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
 	"touchdown/backend/host"
+	"touchdown/backend/netconfig"
 )
 
 // busy is a node on which the cluster runs: with OVN's bridges and routes, the interfaces of pods, and a VLAN of another program.
@@ -122,6 +124,8 @@ var harmful = map[string]string{
 	"a route of OVN goes, by name":       withRoute("state: absent, destination: 10.128.0.0/14, next-hop-interface: ovn-k8s-mp0"),
 	"all routes go":                      withRoute("state: absent"),
 	"a route to the node itself":         withRoute("destination: 192.168.127.0/25, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
+	"a route to the services":            withRoute("destination: 172.30.0.0/16, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
+	"a route around them, elsewhere":     withRoute("destination: 172.16.0.0/12, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9, table-id: 200"),
 	"a route to OVN's join network":      withRoute("destination: 100.64.0.0/10, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
 	"a route to OVN before 4.17":         withRoute("destination: 169.254.169.0/28, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
 	"half of everything":                 withRoute("destination: 128.0.0.0/1, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
@@ -170,6 +174,7 @@ var harmful = map[string]string{
 // harmless are documents that a site may need.
 var harmless = map[string]string{
 	"a bond below a VLAN":             beside(carrying("b1.7", "  type: vlan\n  vlan: {base-iface: b1, id: 7}\n"), "{name: b1, type: bond, state: up, link-aggregation: {mode: active-backup, port: [enp1s0, enp2s0]}}"),
+	"a route around the services":     withRoute("destination: 172.16.0.0/12, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
 	"a static address":                siteDocument(""),
 	"the internal address":            strings.Replace(siteDocument(""), "prefix-length: 24}", "prefix-length: 24}, {ip: 192.168.127.10, prefix-length: 24}", 1),
 	"the internal address as a /32":   strings.Replace(siteDocument(""), "[{ip: 198.51.100.10, prefix-length: 24}", "[{ip: 198.51.100.10, prefix-length: 24}, {ip: 192.168.127.10, prefix-length: 32}", 1),
@@ -232,7 +237,7 @@ func TestRoutesThatDrop(t *testing.T) {
 // TestADocumentChangesTheSitesOwn: by what nmstate would change on a node where the cluster runs.
 func TestADocumentChangesTheSitesOwn(t *testing.T) {
 	now := busy(t)
-	facts := Facts{Now: now, Ports: []Port{{Name: "enp1s0"}, {Name: "enp2s0"}}, Reserved: append([]Reserved{{Name: "service", Prefix: netip.MustParsePrefix("172.30.0.0/16")}}, OVNDefaults...), LeastMTU: LeastMTU(1400, false)}
+	facts := Facts{Now: now, Ports: []Port{{Name: "enp1s0"}, {Name: "enp2s0"}}, Reserved: append([]Reserved{{Name: netconfig.OfServices, Prefix: netip.MustParsePrefix("172.30.0.0/16")}}, OVNDefaults...), LeastMTU: LeastMTU(1400, false)}
 	all := maps.Clone(harmful)
 	maps.Copy(all, harmless)
 	for name, text := range all {
@@ -250,5 +255,18 @@ func TestADocumentChangesTheSitesOwn(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestBondsInOtherWords: a bond is read alike whether its mode is a name or a number, and wherever its ports are named.
+func TestBondsInOtherWords(t *testing.T) {
+	for _, text := range []string{
+		`{"mode": "802.3ad", "port": ["a", "b"]}`, `{"mode": 4, "ports": ["a", "b"]}`, `{"mode": "4", "ports-config": [{"name": "a"}, {"name": "b", "priority": 2}]}`,
+		`{"mode": "802.3ad", "port": ["a", "b"], "ports-config": [{"name": "b", "priority": 2}]}`,
+	} {
+		var b bond
+		if err := json.Unmarshal([]byte(text), &b); err != nil || b.Mode != "802.3ad" || !slices.Equal(b.Ports, []string{"a", "b"}) {
+			t.Errorf("%s: %+v, %v", text, b, err)
+		}
 	}
 }

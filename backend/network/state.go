@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+
+	"touchdown/backend/netconfig"
 )
 
 // state is the part of nmstate's document that this package reads and writes.
@@ -71,19 +73,30 @@ type bond struct {
 
 // bonding is bond in other versions of nmstate's document, which call the ports so.
 type bonding struct {
-	Mode    string         `json:"mode"`
+	Mode    any            `json:"mode"`
 	Options map[string]any `json:"options,omitempty"`
 	Ports   []string       `json:"port"`
 	Older   []string       `json:"ports"`
+	Config  []struct {
+		Name string `json:"name"`
+	} `json:"ports-config"`
 }
 
-// UnmarshalJSON takes both names of the list of ports.
+// UnmarshalJSON takes both names of the list of ports, that of their settings where it stands alone, and the mode by its number.
 func (b *bond) UnmarshalJSON(data []byte) error {
 	var in bonding
 	if err := json.Unmarshal(data, &in); err != nil {
 		return fmt.Errorf("reading a bond: %w", err)
 	}
-	*b = bond{in.Mode, in.Options, append(in.Ports, in.Older...)}
+	*b = bond{Options: in.Options, Ports: append(in.Ports, in.Older...)}
+	if in.Mode != nil {
+		b.Mode = netconfig.ModeName(in.Mode)
+	}
+	for _, config := range in.Config {
+		if len(in.Ports)+len(in.Older) == 0 {
+			b.Ports = append(b.Ports, config.Name)
+		}
+	}
 	return nil
 }
 
@@ -101,6 +114,9 @@ type route struct {
 	Table       int    `json:"table-id,omitempty"`
 	Type        string `json:"route-type,omitempty"` // "": it forwards
 }
+
+// isMain tells whether a route comes to the main table, where the kernel prefers the route to the smaller network.
+func (r route) isMain() bool { return r.Table == 0 || r.Table == mainTable }
 
 type resolver struct {
 	Running *servers `json:"running,omitempty"`

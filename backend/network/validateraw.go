@@ -81,7 +81,9 @@ func (f *faults) networks(path string, d document, view *state) {
 				if !ok || subnet == any4 || subnet == any6 {
 					continue
 				}
-				if err := apart(message.F("has a subnet in %s that", kind), subnet, f.facts.Reserved); err != nil {
+				table, _ := r["table-id"].(float64)
+				isMain := key == "destination" && (route{Table: int(table)}).isMain()
+				if err := hidesNone(message.F("has a subnet in %s that", kind), subnet, isMain, f.facts.Reserved); err != nil {
 					f.add(path, message.Detail(err))
 				}
 			}

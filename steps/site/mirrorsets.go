@@ -14,8 +14,8 @@ var mirrorSets = map[string]struct{ list, path string }{
 	"ImageContentSourcePolicy": {"repositoryDigestMirrors", "spec.imageDigestMirrors"},
 }
 
-// mirrorsOf returns the mirrors of all objects in a text as one list, whose items have the lines of the text; nil for a text that is no such
-// object. All of them have to belong to the path that they are given for.
+// mirrorsOf returns the mirrors of all objects in a text as one list, whose items have the lines of the text; nil for a text of another kind.
+// All of them have to belong to the path that they are given for.
 func mirrorsOf(path, text string) (*yaml.Node, *Error) {
 	docs, f := documents([]byte(text), "")
 	if f != nil {
