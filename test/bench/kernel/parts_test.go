@@ -53,7 +53,7 @@ func TestPartsGone(t *testing.T) {
 	f.differs("two parts and a port gone",
 		"FAIL The disk with serial number S4NVME0017 in bay pci-0000:00:10.0-nvme-1 is gone (QEMU NVMe Ctrl 1.0 GB)",
 		"FAIL The memory module with serial number 4A110002 in slot DIMM_B1 is gone (0.5 GiB Example DDR4-512)",
-		"FAIL The network port with MAC 52:54:00:00:51:77 at unknown is gone",
+		"FAIL The network port with MAC 52:54:00:00:51:77 at 0000:00:11.0 is gone",
 		"WARN The firmware (BIOS) was Example 1.2 and is Example 1.3 now")
 
 	f.bootWith(slices.Concat(bios("1.2"), first, f.module("DIMM_B1", "4A119999"), nvme("0x12"), port))
