@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/spf13/cobra"
 
-	"time"
 	"touchdown/backend/message"
 	"touchdown/backend/progress"
 	"touchdown/steps/event"

@@ -21,22 +21,26 @@ func TestNetworkConfigIsJudgedAsOnTheNode(t *testing.T) {
 				"leave it out; a site describes its ports, bonds and VLANs, their addresses, routes and rules, and its name servers", "",
 		},
 		"the pods' network": {
-			map[string]string{networkConfig: strings.ReplaceAll(port, "198.51.100.", "10.128.0.")}, "",
+			map[string]string{networkConfig: strings.ReplaceAll(port, "198.51.100.", "10.128.0.")},
+			"",
 			"spec.networkConfig: the subnet 10.128.0.0/24 overlaps the cluster's network 10.128.0.0/14, unless this cluster has another, in its line 5; " +
 				"ask who installed the cluster: the node refuses a network of its own cluster",
 		},
 		"the services' network, in spec.network": {
-			map[string]string{"spec.network.ipv4.method": Static, "spec.network.ipv4.address": "172.30.0.10", "spec.network.ipv4.prefixLength": "24"}, "",
+			map[string]string{"spec.network.ipv4.method": Static, "spec.network.ipv4.address": "172.30.0.10", "spec.network.ipv4.prefixLength": "24"},
+			"",
 			"spec.network.ipv4.address: the subnet 172.30.0.0/24 overlaps the services' network 172.30.0.0/16, unless this cluster has another; " +
 				"ask who installed the cluster: the node refuses a network of its own cluster",
 		},
 		"a small MTU": {
-			map[string]string{"spec.network.mtu": "1400"}, "",
+			map[string]string{"spec.network.mtu": "1400"},
+			"",
 			"spec.network.mtu: the MTU is less than the 1458 bytes that the network of the pods needs, unless this cluster was installed with a smaller one; " +
 				"ask who installed the cluster: the node refuses an MTU that is too small for it",
 		},
 		"the cluster's name server": {
-			map[string]string{"spec.network.ipv4.method": DHCP, "spec.network.dnsServers": "172.30.0.10"}, "",
+			map[string]string{"spec.network.ipv4.method": DHCP, "spec.network.dnsServers": "172.30.0.10"},
+			"",
 			"spec.network.dnsServers: the subnet 172.30.0.10/32 overlaps the services' network 172.30.0.0/16, unless this cluster has another; " +
 				"ask who installed the cluster: the node refuses a network of its own cluster",
 		},
