@@ -226,7 +226,7 @@ func TestLookThatBrokeOffClearsNothing(t *testing.T) {
 	w.set("port", "down")
 	must(t, r.Load(t.Context(), token, map[string]string{"spec.clusterName": "shop"}, "file x.yaml"))
 	must(t, <-ended)
-	events, _ := r.hub.after(0)
+	events, _ := r.hub.next(0, keptEvents)
 	if slices.ContainsFunc(events, func(e event.Event) bool { return e.Kind == event.Cleared && e.Check.ID == "link" }) {
 		t.Error("a look that was stopped cleared what it had not come to")
 	}

@@ -92,10 +92,7 @@ func (h *hub) more() <-chan struct{} {
 	return h.changed
 }
 
-// after returns the kept events with a higher number than from, and a channel that closes when there are more.
-func (h *hub) after(from uint64) ([]event.Event, <-chan struct{}) { return h.next(from, keptEvents) }
-
-// next is after for the first of them, at most so many.
+// next returns the first of the kept events with a higher number than from, at most so many, and a channel that closes when there are more.
 func (h *hub) next(from uint64, most int) ([]event.Event, <-chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -82,7 +82,7 @@ func TestEndingsOutliveProgress(t *testing.T) {
 	for n := range uint64(10 * keptEvents) {
 		h.publish(event.Event{Seq: n + 2, Kind: event.Progressed})
 	}
-	events, _ := h.after(0)
+	events, _ := h.next(0, keptEvents)
 	if len(events) > keptEvents || events[0].Kind != event.Failed || events[len(events)-1].Seq != 10*keptEvents+1 {
 		t.Errorf("%d events, the first %+v", len(events), events[0])
 	}

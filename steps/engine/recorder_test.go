@@ -36,7 +36,7 @@ func TestRecorder(t *testing.T) {
 	cable := check.Check{ID: "cable", Title: message.T("Cable"), Status: check.Fail}
 	r.check("names", cable, false)
 	r.check("names", cable, false) // the same verdict
-	if events, _ := r.hub.after(0); len(events) != 1 {
+	if events, _ := r.hub.next(0, keptEvents); len(events) != 1 {
 		t.Errorf("%d events of one verdict", len(events))
 	}
 	must(t, r.emit(event.Event{Kind: event.Started}))
@@ -203,7 +203,7 @@ func TestTheReleaseBeforeGoesOn(t *testing.T) {
 	if !strings.Contains(string(data), `"text":"5a5a"`) {
 		t.Errorf("the record is %s", data)
 	}
-	published, _ := r.hub.after(0)
+	published, _ := r.hub.next(0, keptEvents)
 	for _, events := range [][]event.Event{published, readJournal(data).events} {
 		if len(events) != 1 || events[0].Text != (message.Text{}) || events[0].Job == nil || events[0].Job.Inputs != "5a5a" {
 			t.Errorf("it is told as %+v", events)

@@ -22,17 +22,17 @@ func TestConsoleThatIsFarBehind(t *testing.T) {
 	for n := range uint64(all) {
 		h.publish(event.Event{Seq: n + 1, Text: message.Data(fmt.Sprint(n + 1))})
 	}
-	events, _ := h.after(0)
+	events, _ := h.next(0, keptEvents)
 	if n := len(events); n > keptEvents || n < keptEvents/2 || events[n-1].Seq != all || events[0].Seq != uint64(all-n+1) {
 		t.Errorf("%d events, from %d to %d", n, events[0].Seq, events[n-1].Seq)
 	}
-	events, changed := h.after(all)
+	events, changed := h.next(all, keptEvents)
 	if len(events) > 0 {
 		t.Errorf("got %v again", events)
 	}
 	h.publish(event.Event{Seq: all + 1})
 	<-changed
-	if events, _ = h.after(all); len(events) != 1 {
+	if events, _ = h.next(all, keptEvents); len(events) != 1 {
 		t.Errorf("got %v", events)
 	}
 }
