@@ -437,8 +437,8 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestADriveThatMayNotBeOpened is told, by its name and for as long as it is there; one that has nothing to open is not. It keeps no other
-// medium from being used.
+// TestADriveThatMayNotBeOpened: the console tells its name for as long as it is there, and other media can still be used. A drive without a
+// medium is not told.
 func TestADriveThatMayNotBeOpened(t *testing.T) {
 	const denied = "/sys/bus/platform/drivers_probe" // nobody may read it, root neither
 	if f, err := os.Open(denied); !errors.Is(err, fs.ErrPermission) {

@@ -41,7 +41,7 @@ type port struct {
 type family struct {
 	at        place
 	six       bool
-	said      bool // whether it is enabled; nmstate leaves it as it is where nothing is said
+	said      bool // the document has "enabled"; without it nmstate changes nothing in the family
 	asked     bool // addresses are given or asked for
 	enabled   bool
 	automatic bool // the site's network gives addresses

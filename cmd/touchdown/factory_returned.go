@@ -180,7 +180,7 @@ func (f *engineFlags) finishReturn(machine *host.Machine) error {
 	return err
 }
 
-// mayLook refuses the dry run of an engine of its own that would first go on with what a power cut has interrupted.
+// mayLook refuses a dry run where its engine would first continue what a power cut interrupted.
 func (f *engineFlags) mayLook() error {
 	switch {
 	case !f.dryRun:
