@@ -203,7 +203,7 @@ func (w *work) command(ctx context.Context, r Row) (*exec.Cmd, error) {
 
 // program builds a package's tests, unless another row has them built already.
 func (w *work) program(ctx context.Context, r Row) (string, error) {
-	name, flags := unfit.ReplaceAllString(r.Package, "-"), []string{"test"}
+	name, flags := unfit.ReplaceAllString(r.Package, "-"), []string{"test", "-ldflags=-w"} // what only a debugger reads
 	if r.Quick {
 		name, flags = name+"-race", append(flags, "-race")
 	}
