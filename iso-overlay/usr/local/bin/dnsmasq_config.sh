@@ -25,8 +25,14 @@ fi
 mkdir -p /etc/dnsmasq.d
 apps=apps.$name.$base internal=api-int.$name.$base api=api.$name.$base
 
+# Where the disk is full or fails, the file stays as it was. dnsmasq reads no file whose name begins with a dot.
+file=/etc/dnsmasq.d/single-node.conf new=/etc/dnsmasq.d/.single-node.conf
 # dnsmasq asks the site's servers for what an address does not answer (2.86 and later). "local" ends that; it has to stand last.
-{
-	printf 'address=/%s/%s\n' "$apps" "$address" "$internal" "$address" "$api" "$address"
-	printf 'local=/%s/\n' "$apps" "$internal" "$api"
-} >/etc/dnsmasq.d/single-node.conf
+if ! {
+	printf 'address=/%s/%s\n' "$apps" "$address" "$internal" "$address" "$api" "$address" &&
+		printf 'local=/%s/\n' "$apps" "$internal" "$api"
+} >"$new" || ! sync "$new"; then
+	rm -f "$new"
+	exit 1
+fi
+mv -f "$new" "$file"
