@@ -104,5 +104,5 @@ func (v *judge) authorities(path, bundle string) {
 	if i := slices.IndexFunc(cas, func(c *x509.Certificate) bool { return !c.IsCA }); i >= 0 {
 		v.warn(path, fault(message.T("give the certificate of the authority"), message.F("holds a certificate that is not an authority, number %d", i+1)))
 	}
-	dates(v, path, cas)
+	trusted(v, path, cas)
 }

@@ -1,6 +1,8 @@
 package site
 
 import (
+	"slices"
+
 	"touchdown/backend/message"
 
 	"gopkg.in/yaml.v3"
@@ -41,8 +43,45 @@ func mirrorsOf(path, text string) (*yaml.Node, *Error) {
 		if len(items) == 0 {
 			return nil, fault(message.T("check that it is the right file"), message.F("has an object of the kind %s without mirrors, in its line %d", shown(kind.Value), kind.Line))
 		}
-		list.Content = append(list.Content, items...)
+		for _, item := range items {
+			merge(list, item)
+		}
 	}
 	list.Line, list.Column = docs[0].Line, docs[0].Column
 	return list, nil
+}
+
+// merge adds an item to a list. One whose source is there already, with the same policy, gives its mirrors to that: oc-mirror writes an object
+// for each kind of content, and a source can be in several. The cluster merges them, too (openshift/api config/v1
+// types_image_digest_mirror_set.go: "the sets of defined mirrors will be merged together").
+func merge(list, item *yaml.Node) {
+	source, more := text(child(item, "source")), child(item, "mirrors")
+	for _, there := range list.Content {
+		mirrors := child(there, "mirrors")
+		if source == "" || text(child(there, "source")) != source || text(child(there, policy)) != text(child(item, policy)) || !sequences(mirrors, more) {
+			continue
+		}
+		for _, m := range more.Content {
+			if !slices.ContainsFunc(mirrors.Content, func(n *yaml.Node) bool { return text(n) == text(m) }) {
+				mirrors.Content = append(mirrors.Content, m)
+			}
+		}
+		return
+	}
+	list.Content = append(list.Content, item)
+}
+
+// policy is the key that says whether a source may be asked where no mirror answers.
+const policy = "mirrorSourcePolicy"
+
+// text is the value of a scalar, "" for anything else and for none.
+func text(n *yaml.Node) string {
+	if n == nil || n.Kind != yaml.ScalarNode {
+		return ""
+	}
+	return n.Value
+}
+
+func sequences(nodes ...*yaml.Node) bool {
+	return !slices.ContainsFunc(nodes, func(n *yaml.Node) bool { return n == nil || n.Kind != yaml.SequenceNode })
 }

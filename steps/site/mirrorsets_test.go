@@ -3,6 +3,7 @@ package site
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 const (
@@ -29,6 +30,26 @@ func TestMirrorsOfObjects(t *testing.T) {
 	}
 	if text, ok := c.Get("spec.imageDigestMirrors"); !ok || strings.Contains(text, "kind") {
 		t.Errorf("%t: %s", ok, text)
+	}
+}
+
+// TestASourceInTwoObjects: oc-mirror writes an object for each kind of content, and a source may be in several. The cluster merges them where
+// their policy is the same; where it is not, a person decides.
+func TestASourceInTwoObjects(t *testing.T) {
+	again := strings.ReplaceAll(digestSet, "8443/openshift/release-images]", "8443/openshift/release-images, other.site.example/images]")
+	c := New()
+	if err := c.Set("spec.imageDigestMirrors", digestSet+"---\n"+again); err != nil {
+		t.Fatal(err)
+	}
+	if all := c.Spec.ImageDigestMirrors; len(all) != 1 || strings.Join(all[0].Mirrors, " ") != "registry.site.example:8443/openshift/release-images other.site.example/images" {
+		t.Errorf("%+v", all)
+	}
+	never := strings.ReplaceAll(digestSet, "release-images]\n", "release-images]\n    mirrorSourcePolicy: NeverContactSource\n")
+	if err := c.Set("spec.imageDigestMirrors", digestSet+"---\n"+never); err != nil || len(c.Spec.ImageDigestMirrors) != 2 {
+		t.Errorf("%v: %+v", err, c.Spec.ImageDigestMirrors)
+	}
+	if errs, _ := c.Validate(time.Time{}); errs.At("spec.imageDigestMirrors[1].source") == nil {
+		t.Errorf("two policies for a source: %v", errs)
 	}
 }
 

@@ -199,6 +199,23 @@ func dates(v *judge, path string, certs []*x509.Certificate) {
 	}
 }
 
+// trusted judges how long the certificates of a bundle of authorities are good. One that has ended harms nothing that another one has signed:
+// a company's bundle, or that of an operating system, holds a hundred of them.
+func trusted(v *judge, path string, cas []*x509.Certificate) {
+	ended := func(c *x509.Certificate) bool { return !v.now.Before(c.NotAfter) }
+	good := func(c *x509.Certificate) bool { return !ended(c) && !v.now.Add(value.MaxForward).Before(c.NotBefore) }
+	bad := slices.IndexFunc(cas, func(c *x509.Certificate) bool { return !good(c) })
+	if v.now.IsZero() || bad < 0 || !slices.ContainsFunc(cas, good) {
+		dates(v, path, cas)
+		return
+	}
+	what := message.F("holds a certificate that is not valid before %s, number %d; the others count", day(cas[bad].NotBefore), bad+1)
+	if ended(cas[bad]) {
+		what = message.F("holds a certificate that has expired on %s, number %d; the others count", day(cas[bad].NotAfter), bad+1)
+	}
+	v.warn(path, fault(message.T("remove it if nothing needs it"), what))
+}
+
 func day(t time.Time) string { return t.UTC().Format("2 January 2006 15:04 UTC") }
 
 func usage(v *judge, path string, leaf *x509.Certificate) {
@@ -242,7 +259,7 @@ func (v *judge) ingressCA() {
 	if i := slices.IndexFunc(cas, func(c *x509.Certificate) bool { return !c.IsCA }); i >= 0 {
 		v.warn(path, fault(message.T("give the certificate of the authority"), message.F("holds a certificate that is not an authority, number %d", i+1)))
 	}
-	dates(v, path, cas)
+	trusted(v, path, cas)
 	if bad == nil && !slices.ContainsFunc(cas, func(ca *x509.Certificate) bool { return issues(ca, chain) }) {
 		v.warn(path, fault(message.T("give the root that signed the certificate"), message.T("did not sign spec.ingressCert.cert")))
 	}

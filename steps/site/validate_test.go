@@ -120,8 +120,20 @@ func TestValidate(t *testing.T) {
 				api(&issued{leaf.cert, leaf.key, leaf.pem + dead.pem})(c)
 				c.Spec.AdditionalTrustBundle = issue(t, "ends", nil, ecKey(t), func(c *x509.Certificate) { c.IsCA, c.NotAfter = true, today().AddDate(0, 0, 9) }).pem + dead.pem
 			},
-			"spec.additionalTrustBundle: has expired on 1 June 2026 11:00 UTC (certificate 2); have a new one made, or set the clock\n" +
-				"spec.apiCert.cert: has expired on 1 June 2026 11:00 UTC (certificate 2); have a new one made, or set the clock", "",
+			"spec.apiCert.cert: has expired on 1 June 2026 11:00 UTC (certificate 2); have a new one made, or set the clock",
+			"spec.additionalTrustBundle: holds a certificate that has expired on 1 June 2026 11:00 UTC, number 2; the others count; remove it if nothing needs it",
+		},
+		{
+			"authorities that have all expired", func(c *Config) {
+				c.Spec.AdditionalTrustBundle = issue(t, "dead", nil, ecKey(t), func(c *x509.Certificate) { c.IsCA, c.NotAfter = true, expired }).pem
+			},
+			"spec.additionalTrustBundle: has expired on 1 June 2026 11:00 UTC (certificate 1); have a new one made, or set the clock", "",
+		},
+		{
+			"an authority of the day after tomorrow", func(c *Config) {
+				c.Spec.AdditionalTrustBundle = root.pem + issue(t, "next", nil, ecKey(t), func(c *x509.Certificate) { c.IsCA, c.NotBefore = true, today().AddDate(0, 0, 2) }).pem
+			},
+			"", "spec.additionalTrustBundle: holds a certificate that is not valid before 3 June 2026 12:00 UTC, number 2; the others count; remove it if nothing needs it",
 		},
 		{
 			"soon", api(spoilt(func(c *x509.Certificate) { c.NotAfter = today().AddDate(0, 0, 29) })), "",
