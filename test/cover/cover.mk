@@ -13,5 +13,5 @@ cover: build bench-cluster bench-node bench-images-test cover-whole ## which sta
 # The journal, the runner and undo are covered whole by their own package's tests; test/cover/whole.go has the list.
 cover-whole: libnmstate ## hold the journal, the runner and undo to full coverage
 	@mkdir -p $(COVER)
-	go test -race -short -coverprofile=$(COVER)/engine.out ./steps/engine
+	go test $(RACE) -short -coverprofile=$(COVER)/engine.out ./steps/engine
 	@go run ./test/cover -whole $(COVER)/engine.out

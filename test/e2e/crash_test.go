@@ -19,7 +19,7 @@ import (
 	"touchdown/test/wait"
 )
 
-// crashes reads how many faults to inject, and from which seed; `make test` injects a few, `make crash` many. More faults in one
+// crashes reads how many faults to inject, and from which seed; `make test-all` injects a few, `make crash` many. More faults in one
 // landing make them cheaper; a step that goes down in more than ten boots gives up, as it should.
 func crashes() (n, each int, seed uint64) {
 	n, each, seed = 20, 7, 7

@@ -10,7 +10,8 @@ const readmeHead = `# Tests
 Written by ` + "`make golden`" + ` from the table in ` + "`tier/table.go`" + `; ` + "`tier`" + ` has a test that holds it.
 
 - ` + "`make unit`" + ` is for a laptop: it needs neither root nor a bench. The last line counts the tests that it skipped for that reason.
-- ` + "`make test`" + ` is CI's tier: all that is quick, with the race detector, then the rows of tier *test* below, two at a time.
+- ` + "`make test`" + ` is CI's tier: all that is quick, with the race detector, and beside it the rows of tier *test* below, two
+  at a time.
 - ` + "`make test-all`" + ` is everything: those and the rows of tier *all*. It is run before an issue is closed.
 - ` + "`make real-operators`" + ` is apart from both: it builds OpenShift's own operators at the commits of ` + "`bench/operators/operators.lock`" + `,
   out of ` + "`MIRROR=folder`" + ` with copies of their repositories or out of clones, and plays a move, its undo and hostile
@@ -23,7 +24,7 @@ Written by ` + "`make golden`" + ` from the table in ` + "`tier/table.go`" + `; 
 - ` + "`make flake N=10 LOAD=4`" + ` runs CI's rows again and again, in shuffled orders, beside busy processes and a disk writer.
   ` + "`make flake-quick N=10 LOAD=4`" + ` does so with the quick tests, with the race detector, on 1, 2, 4 and 8 processors in turn.
 - ` + "`make cover`" + ` prints which part of each package's statements the tests reach: the quick ones, and with them those rows
-  of tier *test* that boot no node. ` + "`make test`" + ` fails when a file of ` + "`cover/whole.go`" + ` is not reached whole.
+  of tier *test* that boot no node. ` + "`make test-all`" + ` fails when a statement of a file of ` + "`cover/whole.go`" + ` is not reached by its package's tests.
 
 What passed is kept in ` + "`.cache/bench/kept`" + ` under a hash of the test, the program, the bench and the node's image, and is
 not run again until one of them changes; ` + "`FRESH=1`" + ` runs it all the same. A run that was stopped goes on where it was.
@@ -32,6 +33,8 @@ The output of each row lies in ` + "`.cache/bench/log`" + `.
 The servers of the bench, with their long lists of dependencies and CRI-O's C build, are modules apart (` + "`bench/*/go.mod`" + `), which
 the Makefile builds. Its Go packages are not a module: the program's tests import them, and they the program, so that each module
 would require the other. Instead, a test in ` + "`tree`" + ` holds that go.mod requires nothing directly that only the bench needs.
+
+A go command typed by hand needs ` + "`eval \"$(make -s env)\"`" + ` first, which builds libnmstate and tells Go where it is.
 
 To add a test that needs the bench: write it, and run ` + "`go test ./test/tier`" + `, which says whether the table needs a row.
 

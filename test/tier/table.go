@@ -71,6 +71,7 @@ var table = []Row{
 	{Make: "cover-whole", Tier: All, Seconds: 40, Proves: "every statement of the journal, the runner and undo is reached by the tests of their package"},
 	{Make: "release", Tier: All, Seconds: 60, Proves: "two builds of a release are the same bytes"},
 	{Make: "bench SMALL=1", Tier: All, Seconds: 300, Alone: true, Proves: "the measurements of console, moves and relocation run"},
+	{Make: "bench-media", Tier: All, Seconds: 60, Alone: true, Proves: "the measurement of 1,000 site media runs"},
 	{Make: "bench-images SMALL=1", Tier: All, Seconds: 300, Alone: true, Proves: "the measurements of image store and pulls run"},
 	{Make: "bench-walk", Tier: All, Seconds: 600, Alone: true, Proves: "the measured walks run at all three consoles"},
 }

@@ -74,12 +74,17 @@ func TestPlainWords(t *testing.T) {
 			words := strings.Fields(text)
 			old := len(before)
 			before = strings.Join(words[max(0, len(words)-5):], " ")
+			lower := strings.ToLower(joined)
 			for phrase, instead := range phrases {
-				if at := strings.LastIndex(strings.ToLower(joined), phrase); at >= 0 && at+len(phrase) > old {
+				if at := strings.LastIndex(lower, phrase); at >= 0 && at+len(phrase) > old {
 					t.Errorf("%s:%d: write %s instead of %q", name, n, instead, phrase)
 				}
 			}
-			for _, at := range isNo.FindAllStringSubmatchIndex(joined, -1) {
+			var nots [][]int
+			if strings.Contains(lower, " no ") { // the expression is slow
+				nots = isNo.FindAllStringSubmatchIndex(joined, -1)
+			}
+			for _, at := range nots {
 				if at[1] <= old {
 					continue // of the line before
 				}
@@ -89,6 +94,9 @@ func TestPlainWords(t *testing.T) {
 				}
 			}
 			line = strings.ReplaceAll(line, "udevadm settle", "udevadm") // the name of its command is not ours
+			if !maybeBanned(lower) {
+				continue
+			}
 			for _, w := range word.FindAllString(capitals.ReplaceAllString(line, "$1 $2"), -1) {
 				if instead, bad := banned[strings.ToLower(w)]; bad {
 					t.Errorf("%s:%d: write %s instead of %q", name, n, instead, w)
@@ -96,4 +104,14 @@ func TestPlainWords(t *testing.T) {
 			}
 		}
 	}
+}
+
+// maybeBanned is a quick look for a banned word, in a line or in a part of a word; the slow one splits names into words.
+func maybeBanned(lower string) bool {
+	for w := range banned {
+		if strings.Contains(lower, w) {
+			return true
+		}
+	}
+	return false
 }

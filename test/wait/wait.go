@@ -18,7 +18,7 @@ const Bound = 10 * time.Minute
 // Timeout is how long to wait at most for what an idle machine does within the given time.
 func Timeout(idle time.Duration) time.Duration { return 5*idle + 30*time.Second }
 
-// Within is a context for what an idle machine does within the given time. It ends after Of(idle), and with the test.
+// Within is a context for what an idle machine does within the given time. It ends after Timeout(idle), and with the test.
 func Within(t testing.TB, idle time.Duration) context.Context {
 	t.Helper()
 	explainMachine(t)

@@ -20,6 +20,7 @@ import (
 	"touchdown/backend/problem"
 	"touchdown/backend/report"
 	"touchdown/backend/report/proof"
+	"touchdown/test/race"
 )
 
 var made = time.Date(2026, time.November, 21, 12, 34, 56, 0, time.UTC)
@@ -144,6 +145,9 @@ func TestEveryByte(t *testing.T) {
 	changed := bytes.Clone(p.Signed)
 	tried := 0
 	for i, was := range p.Signed {
+		if race.On && i%5 > 0 { // all of it is one goroutine's
+			continue
+		}
 		for _, b := range []byte{was ^ 1, []byte{was ^ 0x20, was ^ 0x80, ' ', '\n', '=', 'A', 0}[i%7]} {
 			if b == was {
 				continue
