@@ -79,8 +79,15 @@ func landed(t *testing.T, l *landing.Landing, p *person.Person) {
 	if err != nil || !strings.Contains(string(text), "J. Doe") {
 		t.Errorf("the report names nobody for what was waived: %v\n%s", err, text)
 	}
+	flat := strings.Join(strings.Fields(string(text)), " ")
+	// The proof asks the bench's DNS; who runs the site's takes these lines.
+	for _, record := range []string{"api." + domain + " A 198.51.100.10", "*.apps." + domain + " A 198.51.100.10"} {
+		if !strings.Contains(flat, record) {
+			t.Errorf("the report has no record %q:\n%s", record, text)
+		}
+	}
 	// As a pod asks: through the DNS service and the name server of the node's resolv.conf.
-	if flat := strings.Join(strings.Fields(string(text)), " "); !strings.Contains(flat, "oauth-openshift.apps."+domain+" is "+node.InternalAddress) {
+	if !strings.Contains(flat, "oauth-openshift.apps."+domain+" is "+node.InternalAddress) {
 		t.Errorf("the report does not say where pods find the login page:\n%s", text)
 	}
 }
