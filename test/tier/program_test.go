@@ -117,7 +117,7 @@ func (d *decls) reach(name string, seen map[string]bool) string {
 	return ""
 }
 
-// TestRowsThatUseTheProgramHaveItInTheirKey: a test that lays the built program into a node or a guest, by itself or by what it
+// TestRowsThatUseTheProgramHaveItInTheirKey: a test that lays the built program into a node or a guest, directly or by what it
 // calls, is run again when the program changes.
 func TestRowsThatUseTheProgramHaveItInTheirKey(t *testing.T) {
 	found := 0
