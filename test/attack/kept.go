@@ -7,12 +7,10 @@ import (
 	"log"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 
-	"touchdown/backend/host"
+	"touchdown/test/resume"
 )
 
 // kept is the file of what was done for one commit.
@@ -37,27 +35,13 @@ type found struct {
 
 // load reads what was done for this commit and work tree; for another one that is nothing.
 func load(ctx context.Context, file string, fresh bool) *kept {
-	commit, err := exec.CommandContext(ctx, "git", "describe", "--always", "--abbrev=40", "--dirty", "--match=-").Output()
-	k := &kept{Commit: strings.TrimSpace(string(commit))}
-	if err != nil || fresh || strings.HasSuffix(k.Commit, "-dirty") {
-		return k
+	commit, err := resume.Commit(ctx)
+	if err == nil && !fresh {
+		if old := resume.Load(file, commit, func(old *kept) bool { return old.Commit == commit }); old != nil {
+			return old
+		}
 	}
-	var old kept
-	if data, err := os.ReadFile(file); err == nil && json.Unmarshal(data, &old) == nil && old.Commit == k.Commit {
-		return &old
-	}
-	return k
-}
-
-func (k *kept) save(file string) error {
-	data, err := json.MarshalIndent(k, "", "  ")
-	if err != nil {
-		return fmt.Errorf("keeping what was done: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return fmt.Errorf("keeping what was done: %w", err)
-	}
-	return host.WriteFileAtomic(file, append(data, '\n'), 0o644)
+	return &kept{Commit: commit}
 }
 
 // of is what was done with a seed.

@@ -12,6 +12,8 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+
+	"touchdown/test/resume"
 )
 
 // attack is what the command line asks for.
@@ -76,7 +78,7 @@ func (a attack) run(ctx context.Context) error {
 		next, finding := a.play(ctx, binary, r.Rounds, last, func(d done) error {
 			r.add(d)
 			a.progress(r, last)
-			return k.save(a.kept)
+			return resume.Save(a.kept, k)
 		})
 		if ctx.Err() != nil {
 			return errors.New("stopped; the same command continues")
@@ -87,7 +89,7 @@ func (a attack) run(ctx context.Context) error {
 		log.Printf("round %d FAILED\n%s", next, finding)
 		r.Rounds = next + 1
 		r.Findings = append(r.Findings, found{next, finding})
-		if err := k.save(a.kept); err != nil {
+		if err := resume.Save(a.kept, k); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -20,7 +19,7 @@ import (
 	"syscall"
 	"time"
 
-	"touchdown/backend/host"
+	"touchdown/test/resume"
 )
 
 // target is one fuzz function.
@@ -79,7 +78,7 @@ func run(ctx context.Context, file, only string, spend time.Duration, fresh bool
 		}
 		log.Printf("%2d/%d %s: %s", n+1, len(all), t, o.text())
 		k.Outcomes = append(slices.DeleteFunc(k.Outcomes, func(old outcome) bool { return old.Target == t.String() }), o)
-		if err := k.save(file); err != nil {
+		if err := resume.Save(file, k); err != nil {
 			return err
 		}
 	}
@@ -123,27 +122,14 @@ func nested(dir string) bool {
 
 // load reads the outcomes of this commit, time and work tree; of another one there are none.
 func load(ctx context.Context, file string, spend time.Duration, fresh bool) *kept {
-	commit, err := exec.CommandContext(ctx, "git", "describe", "--always", "--abbrev=40", "--dirty", "--match=-").Output()
-	k := &kept{Commit: strings.TrimSpace(string(commit)), Time: spend.String()}
-	if err != nil || fresh || strings.HasSuffix(k.Commit, "-dirty") {
-		return k
+	commit, err := resume.Commit(ctx)
+	if err == nil && !fresh {
+		same := func(old *kept) bool { return old.Commit == commit && old.Time == spend.String() }
+		if old := resume.Load(file, commit, same); old != nil {
+			return old
+		}
 	}
-	var old kept
-	if data, err := os.ReadFile(file); err == nil && json.Unmarshal(data, &old) == nil && old.Commit == k.Commit && old.Time == k.Time {
-		return &old
-	}
-	return k
-}
-
-func (k *kept) save(file string) error {
-	data, err := json.MarshalIndent(k, "", "  ")
-	if err != nil {
-		return fmt.Errorf("keeping the outcomes: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return fmt.Errorf("keeping the outcomes: %w", err)
-	}
-	return host.WriteFileAtomic(file, append(data, '\n'), 0o644)
+	return &kept{Commit: commit, Time: spend.String()}
 }
 
 // fuzz runs one target. The go command keeps what it finds below the package's testdata, where it is a test from then on.

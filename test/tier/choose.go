@@ -20,7 +20,9 @@ type options struct {
 	fresh bool
 	match *regexp.Regexp
 	quick []string // packages whose quick tests are hunted through, in place of the rows
-	order uint64   // seed of the order of these tests
+
+	order   uint64 // seed of the order of rows and tests
+	shuffle bool   // the tests of a row come in another order than that of its files
 
 	ended func(Result) error // is told of each row that has ended, one after the other; nil: nobody is
 }

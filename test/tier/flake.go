@@ -1,11 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -13,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"touchdown/test/resume"
 )
 
 // hunted is .cache/bench/flake.json, or flake-quick.json: what came of CI's tier, run many times on a machine that is busy otherwise.
@@ -58,13 +59,10 @@ func hunt(ctx context.Context, o options, n, load int, seed uint64) error {
 	if err != nil {
 		return err
 	}
-	defer stop()
-	for len(h.Rounds) < n && ctx.Err() == nil {
-		if err := h.play(ctx, o, rows, file); err != nil {
-			return errors.Join(err, h.verdict(n))
-		}
+	for err == nil && len(h.Rounds) < n && ctx.Err() == nil {
+		err = h.play(ctx, o, rows, file)
 	}
-	return h.verdict(n)
+	return errors.Join(err, stop(), h.verdict(n))
 }
 
 // play begins a round, or goes on with the one that was stopped. What came of each row is written when the row has ended.
@@ -75,14 +73,14 @@ func (h *hunted) play(ctx context.Context, o options, rows []Row, file string) e
 	r := h.Begun
 	fmt.Printf("round %d, order %d, %d of %d rows have ended\n", len(h.Rounds)+1, r.Order, len(r.Results), len(rows))
 	begun, before := time.Now(), r.Seconds
-	o.order = r.Order
-	o.ended = func(result Result) error {
+	o.order, o.shuffle = r.Order, true
+	o.ended = func(result Result) (err error) {
 		r.Results, r.Seconds = append(r.Results, result), before+time.Since(begun).Seconds()
 		if !result.Passed {
 			r.Failed = append(r.Failed, result.Row)
-			keepLog(o.cache, result, r.Order)
+			err = keepLog(o.cache, result, r.Order)
 		}
-		return h.write(file)
+		return errors.Join(err, h.write(file))
 	}
 	if _, err := runRows(ctx, o, r.left(shuffled(rows, r.Order))); err != nil {
 		return err
@@ -100,28 +98,19 @@ func (r *round) left(rows []Row) []Row {
 
 // resumed reads what earlier runs of the same commit left.
 func resumed(ctx context.Context, file string, load int, seed uint64) (*hunted, error) {
-	out, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--abbrev=12").Output()
+	commit, err := resume.Commit(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("asking for the commit: %w", withOutput(err))
+		return nil, err
 	}
-	h := &hunted{Commit: string(bytes.TrimSpace(out)), Load: load, Seed: seed}
-	var before hunted
-	data, err := os.ReadFile(file)
-	clean := !strings.HasSuffix(h.Commit, "-dirty")
-	if err == nil && json.Unmarshal(data, &before) == nil && clean && before.Commit == h.Commit && before.Load == load && before.Seed == seed {
-		fmt.Printf("%d rounds of commit %s are there already\n", len(before.Rounds), h.Commit)
-		return &before, nil
+	before := resume.Load(file, commit, func(h *hunted) bool { return h.Commit == commit && h.Load == load && h.Seed == seed })
+	if before == nil {
+		return &hunted{Commit: commit, Load: load, Seed: seed}, nil
 	}
-	return h, nil
+	fmt.Printf("%d rounds of commit %s are there already\n", len(before.Rounds), commit)
+	return before, nil
 }
 
-func (h *hunted) write(file string) error {
-	data, err := json.MarshalIndent(h, "", "  ")
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", file, err)
-	}
-	return os.WriteFile(file, append(data, '\n'), 0o644)
-}
+func (h *hunted) write(file string) error { return resume.Save(file, h) }
 
 func (h *hunted) verdict(n int) error {
 	times := map[string]int{}
@@ -153,55 +142,78 @@ func (h *hunted) verdict(n int) error {
 }
 
 // keepLog puts the log of a failure where the next round does not overwrite it.
-func keepLog(cache string, result Result, order uint64) {
+func keepLog(cache string, result Result, order uint64) error {
 	data, err := os.ReadFile(result.Log)
+	if errors.Is(err, fs.ErrNotExist) { // its tests could not be built
+		return nil
+	}
 	if err != nil {
-		return
+		return fmt.Errorf("keeping the log of a failure: %w", err)
 	}
 	name := strings.TrimSuffix(filepath.Base(result.Log), ".log")
-	_ = os.WriteFile(filepath.Join(cache, "log", fmt.Sprintf("flake-%d-%s.log", order, name)), data, 0o644)
+	if err := os.WriteFile(filepath.Join(cache, "log", fmt.Sprintf("flake-%d-%s.log", order, name)), data, 0o644); err != nil {
+		return fmt.Errorf("keeping the log of a failure: %w", err)
+	}
+	return nil
 }
 
-// disturb keeps processors busy, and the disk with a file that is written and synced over and over.
-func disturb(ctx context.Context, load int, cache string) (stop func(), err error) {
+// disturb keeps processors busy, and the disk with a file that is written and synced over and over. stop tells why one of them ended before.
+func disturb(ctx context.Context, load int, cache string) (stop func() error, err error) {
 	if load == 0 {
-		return func() {}, nil
+		return func() error { return nil }, nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var busy []*exec.Cmd
-	stop = func() {
+	written := make(chan error, 1)
+	go func() { written <- writeOver(ctx, filepath.Join(cache, "flake.tmp")) }()
+	stop = func() error {
 		cancel()
 		for _, cmd := range busy {
 			_ = cmd.Wait()
 		}
+		return <-written
 	}
 	for range load {
 		cmd := exec.CommandContext(ctx, "sh", "-c", "while :; do :; done")
 		if err := cmd.Start(); err != nil {
-			stop()
-			return nil, fmt.Errorf("starting the load: %w", err)
+			return nil, errors.Join(fmt.Errorf("starting the load: %w", err), stop())
 		}
 		busy = append(busy, cmd)
 	}
-	go writeOver(ctx, filepath.Join(cache, "flake.tmp"))
 	return stop, nil
 }
 
-func writeOver(ctx context.Context, name string) {
+// writeOver writes until the context ends. Where it cannot, as on a full disk, it says so at once and ends: from then on the tests
+// run beside less than was asked for.
+func writeOver(ctx context.Context, name string) (err error) {
 	defer os.Remove(name)
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("the disk is no longer kept busy: %w", err)
+			fmt.Println(err)
+		}
+	}()
 	block := make([]byte, 1<<20)
 	for i := range block {
 		block[i] = byte(rand.Uint32())
 	}
 	for ctx.Err() == nil {
-		file, err := os.Create(name)
-		if err != nil {
-			return
+		if err := writeOnce(name, block); err != nil {
+			return err
 		}
-		for range 64 {
-			_, _ = file.Write(block)
-		}
-		_ = file.Sync()
-		_ = file.Close()
 	}
+	return nil
+}
+
+func writeOnce(name string, block []byte) error {
+	file, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	for range 64 {
+		if _, err := file.Write(block); err != nil {
+			return errors.Join(err, file.Close())
+		}
+	}
+	return errors.Join(file.Sync(), file.Close())
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"touchdown/test/resume"
 )
 
 // Result is what came of one row.
@@ -14,14 +16,14 @@ type Result struct {
 	Key     string    `json:"key"` // of what it was made of
 	Passed  bool      `json:"passed"`
 	Seconds float64   `json:"seconds"`
-	CPU     float64   `json:"cpuSeconds"` // of the test and the processes it waited for
-	Ran     int       `json:"ran"`        // tests, subtests left out
-	Skipped []string  `json:"skipped,omitempty"`
+	CPU     float64   `json:"cpuSeconds"`        // of the test and the processes it waited for
+	Ran     int       `json:"ran"`               // tests, subtests left out
+	Skipped []string  `json:"skipped,omitempty"` // subtests too
 	When    time.Time `json:"when"`
 	Log     string    `json:"log"`
 }
 
-// kept is the folder of results. Only what passed is found again.
+// kept is the folder of results. Only what passed as a whole is found again.
 type kept string
 
 func (k kept) file(r Row) string { return filepath.Join(string(k), "kept", r.id()+".json") }
@@ -32,20 +34,16 @@ func (k kept) find(r Row, key string) (Result, bool) {
 	if err != nil || json.Unmarshal(data, &found) != nil {
 		return Result{}, false
 	}
-	return found, found.Passed && found.Key == key
+	return found, found.whole() && found.Key == key
 }
 
+// whole tells whether a result shows that all of the row passes. What was skipped is not shown: the machine lacked something, which it may
+// have the next time without any change to the key.
+func (r Result) whole() bool { return r.Passed && len(r.Skipped) == 0 }
+
 func (k kept) put(r Row, result Result) error {
-	data, err := json.MarshalIndent(result, "", "  ")
-	if err != nil {
-		return fmt.Errorf("keeping the result of %s: %w", r, err)
+	if err := resume.Save(k.file(r), result); err != nil {
+		return fmt.Errorf("the result of %s: %w", r, err)
 	}
-	file := k.file(r)
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return fmt.Errorf("keeping the result of %s: %w", r, err)
-	}
-	if err := os.WriteFile(file+".new", append(data, '\n'), 0o644); err != nil {
-		return fmt.Errorf("keeping the result of %s: %w", r, err)
-	}
-	return os.Rename(file+".new", file)
+	return nil
 }

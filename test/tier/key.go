@@ -18,7 +18,7 @@ import (
 )
 
 // shared is what every test on the bench rests on besides its own packages: the bench with its nested modules, what is
-// laid on the node, and how all of it is built. What boots a node, and what make runs, rests on the program as well; a package's test
+// laid on the node, and how all of it is built. What boots a node or a guest, and what make runs, rests on the program as well; a package's test
 // with a cluster alone rests on what it imports.
 var shared = []string{"Makefile", "go.mod", "go.sum", "test/bench", "iso-overlay", "assets", "backend/network/libnmstate", "test/sites"}
 
@@ -94,7 +94,7 @@ func (k *keys) again() (*keys, error) {
 func (k *keys) of(r Row) (string, error) {
 	sum := sha256.New()
 	sum.Write(k.base)
-	if r.Boots || r.Make != "" {
+	if r.usesProgram() {
 		sum.Write(k.program)
 	}
 	fmt.Fprintf(sum, "%q %q %q %q", r.Package, r.Run, r.Env, r.Make)

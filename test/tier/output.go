@@ -9,10 +9,10 @@ import (
 
 var (
 	top     = regexp.MustCompile(`(?m)^--- (PASS|FAIL): `)
-	skipped = regexp.MustCompile(`(?m)^--- SKIP: (\S+)`)
+	skipped = regexp.MustCompile(`(?m)^\s*--- SKIP: (\S+)`)
 )
 
-// count tells how many tests ran and which were skipped, subtests left out.
+// count tells how many tests ran, subtests left out, and which were skipped, subtests too.
 func count(output string) (ran int, left []string) {
 	for _, m := range skipped.FindAllStringSubmatch(output, -1) {
 		left = append(left, m[1])

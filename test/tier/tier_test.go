@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"flag"
 	"go/ast"
 	"go/parser"
@@ -12,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 var update = flag.Bool("update", false, "write test/README.md")
@@ -110,30 +108,6 @@ func tests(t *testing.T, dir string) []string {
 	return all
 }
 
-// TestKept: a result is found for the same inputs only, and a failure never is.
-func TestKept(t *testing.T) {
-	k, r := kept(t.TempDir()), Row{Package: "a", Run: "TestX"}
-	put := func(key string, passed bool) {
-		if err := k.put(r, Result{Key: key, Passed: passed, When: time.Now()}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, ok := k.find(r, "1"); ok {
-		t.Error("found before it was there")
-	}
-	put("1", true)
-	if _, ok := k.find(r, "1"); !ok {
-		t.Error("not found")
-	}
-	if _, ok := k.find(r, "2"); ok {
-		t.Error("found for other inputs")
-	}
-	put("1", false)
-	if _, ok := k.find(r, "1"); ok {
-		t.Error("a failure was found")
-	}
-}
-
 // TestKeys: what a test rests on changes its key, what it does not rest on does not.
 func TestKeys(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -205,12 +179,11 @@ func TestKeys(t *testing.T) {
 	if key() == before {
 		t.Error("another bench, the same key")
 	}
-}
-
-func TestCount(t *testing.T) {
-	ran, left := count("=== RUN   TestA\n    --- PASS: TestA/x (0.00s)\n--- PASS: TestA (0.10s)\n--- SKIP: TestB (0.00s)\n--- FAIL: TestC (1s)\n")
-	if ran != 2 || !slices.Equal(left, []string{"TestB"}) {
-		t.Errorf("%d ran, skipped %v", ran, left)
+	row.Program = true
+	before = key()
+	write("backend/dns/dns.go", "package dns // and again\n")
+	if key() == before {
+		t.Error("with the program in a guest, the key does not change with the program")
 	}
 }
 
@@ -243,41 +216,5 @@ func TestInProcess(t *testing.T) {
 	})
 	if want := []string{"-skip=^(TestSlow)$", "./a", "./c"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-// TestTheQuickTestsAreHunted: of the packages given, those that have tests; their results are not rows of the tiers.
-func TestTheQuickTestsAreHunted(t *testing.T) {
-	t.Chdir("../..")
-	rows := quickRows(options{match: regexp.MustCompile(""), quick: []string{"touchdown/test/tier", "touchdown/test/race", "touchdown/backend/csr"}})
-	if len(rows) != 2 || rows[0].Package != "test/tier" || rows[1].id() == (Row{Package: "backend/csr"}).id() {
-		t.Fatalf("%v", rows)
-	}
-	w := work{options: options{order: 1}}
-	if cmd := w.quickly(t.Context(), "x", rows[0]); !slices.Contains(cmd.Args, "-test.shuffle=2") || !slices.Contains(cmd.Env, "GOMAXPROCS=1") {
-		t.Errorf("%v", cmd.Args)
-	}
-}
-
-// TestAStoppedRoundGoesOn: a hunt that was stopped goes on with the rows that its last round lacks, and tells of what failed before.
-func TestAStoppedRoundGoesOn(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "flake.json")
-	h := &hunted{Begun: &round{Order: 7}}
-	a, b := Row{Package: "test/wait", Run: "TestFor"}, Row{Package: "test/wait", Run: "TestOther"}
-	h.Begun.Results = []Result{{Row: a.String()}}
-	h.Begun.Failed = []string{a.String()}
-	if err := h.write(file); err != nil {
-		t.Fatal(err)
-	}
-	var again hunted
-	data, err := os.ReadFile(file)
-	if err != nil || json.Unmarshal(data, &again) != nil {
-		t.Fatalf("%v: %s", err, data)
-	}
-	if left := again.Begun.left([]Row{a, b}); len(left) != 1 || left[0].String() != b.String() {
-		t.Errorf("the round goes on with %v", left)
-	}
-	if err := again.verdict(0); err == nil {
-		t.Error("a row that failed before the stop is not told")
 	}
 }

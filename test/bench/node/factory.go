@@ -2,17 +2,15 @@ package node
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
 	"touchdown/test/bench"
+	"touchdown/test/bench/made"
 	"touchdown/test/wait"
 )
 
@@ -33,33 +31,14 @@ func Factory(ctx context.Context) (string, error) {
 
 // bakeKey fingerprints what decides over the result of a bake. The rest of the program changes every few minutes of a
 // day's work, and is put on the node again by who lands it.
-func bakeKey() (string, error) {
+func bakeKey() (string, error) { return keyOf(made.Baked) }
+
+func keyOf(p made.Parts, folders ...string) (string, error) {
 	root, err := bench.Root()
 	if err != nil {
 		return "", err
 	}
-	var files []string
-	for _, pattern := range []string{"assets/machineconfigs/*.yaml", "backend/factory/*.go", "steps/factory.go", "steps/bake*.go", "test/bench/node/factory.go"} {
-		found, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil {
-			return "", fmt.Errorf("looking for %s: %w", pattern, err)
-		}
-		files = append(files, found...)
-	}
-	slices.Sort(files)
-	sum := sha256.New()
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
-		}
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return "", fmt.Errorf("reading what the bake is made of: %w", err)
-		}
-		fmt.Fprintln(sum, filepath.Base(file), len(data))
-		sum.Write(data)
-	}
-	return hex.EncodeToString(sum.Sum(nil))[:12], nil
+	return p.Key(root, folders...)
 }
 
 // Program puts the program under test on the node, on or off.

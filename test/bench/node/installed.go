@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/test/bench/made"
 	"touchdown/test/wait"
 )
 
@@ -75,13 +76,10 @@ func Installed(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	layer, err := filepath.EvalSymlinks(filepath.Join(cache, "layer"))
+	key, err := installedKey(cache)
 	if err != nil {
-		return "", fmt.Errorf("finding the files of the bench: %w", err)
+		return "", err
 	}
-	// The certificates of the kubelet live for 30 days; a week of the calendar is a simple bound.
-	year, week := time.Now().UTC().ISOWeek()
-	key := strings.TrimPrefix(filepath.Base(layer), "layer-") + fmt.Sprintf("-%dw%02d", year, week)
 	// Another NetworkManager keeps its profiles and leases in its own way.
 	manager, err := olderManager(cache)
 	if err != nil {
@@ -91,6 +89,26 @@ func Installed(ctx context.Context) (string, error) {
 		key += "-" + filepath.Base(manager)
 	}
 	return EnsureImage(ctx, "installed", key, Options{}, install)
+}
+
+// installedKey fingerprints what an installed node is made from: the packages and the files of the bench, whose folders are named by their
+// contents, and what lays them on the disk.
+func installedKey(cache string) (string, error) {
+	var folders []string
+	for _, link := range []string{"root", "layer"} {
+		folder, err := filepath.EvalSymlinks(filepath.Join(cache, link))
+		if err != nil {
+			return "", fmt.Errorf("finding the files of the bench: %w", err)
+		}
+		folders = append(folders, filepath.Base(folder))
+	}
+	key, err := keyOf(made.Installed, folders...)
+	if err != nil {
+		return "", err
+	}
+	// The certificates of the kubelet live for 30 days; a week of the calendar is a simple bound.
+	year, week := time.Now().UTC().ISOWeek()
+	return fmt.Sprintf("%s-%dw%02d", key, year, week), nil
 }
 
 func install(ctx context.Context, m *Machine) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"touchdown/test/bench/images"
+	"touchdown/test/bench/made"
 	"touchdown/test/wait"
 )
 
@@ -34,8 +36,12 @@ func Stocked(ctx context.Context, size images.Size) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	sources, err := keyOf(made.Stocked)
+	if err != nil {
+		return "", err
+	}
 	o := Options{Image: installed}
-	return EnsureImage(ctx, "stocked-"+size.Name, installed+"-"+folder.Key(), o, func(ctx context.Context, m *Machine) error {
+	return EnsureImage(ctx, "stocked-"+size.Name, strings.TrimPrefix(installed, "installed-")+"-"+folder.Key()+"-"+sources, o, func(ctx context.Context, m *Machine) error {
 		return m.stock(ctx, folder)
 	})
 }
@@ -50,7 +56,7 @@ func StockedFactory(ctx context.Context, size images.Size) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return EnsureImage(ctx, "baked-"+size.Name, stocked+"-"+bake, Options{Image: stocked}, func(ctx context.Context, m *Machine) error {
+	return EnsureImage(ctx, "baked-"+size.Name, strings.TrimPrefix(stocked, "stocked-"+size.Name+"-")+"-"+bake, Options{Image: stocked}, func(ctx context.Context, m *Machine) error {
 		return m.bake(ctx)
 	})
 }

@@ -1,0 +1,155 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"touchdown/test/resume"
+)
+
+// choice is whether and where a landing is given up.
+type choice string
+
+const (
+	land      choice = "land"
+	undoMid   choice = "undo on the way"
+	undoAtEnd choice = "undo at the end"
+)
+
+// scene is what is to happen in one landing.
+type scene struct {
+	choice choice
+	before []fault // on the way to the site
+	behind []fault // on the way back
+}
+
+// played is what is kept of a scene that is over.
+func played(s scene, struck []fault, err error) resume.Play {
+	p := resume.Play{Scene: s.String()}
+	if err != nil {
+		p.Wrong = err.Error()
+		return p
+	}
+	p.Counts = map[string]int{}
+	for _, b := range struck {
+		p.Counts[string(b.kind)]++
+	}
+	return p
+}
+
+// String has all that makes the scene what it is: with the same words the same happens.
+func (s scene) String() string { return fmt.Sprintf("%s: %v, then %v", s.choice, s.before, s.behind) }
+
+// golden is the part of the golden ratio behind the point: its multiples, less their whole parts, lie evenly however many there are.
+const golden = 0.6180339887498949
+
+// scenes spreads n faults over landings, so many in each. Landing i is the same whatever n is, but for the last: what was done of a
+// smaller number is a part of a larger one. The faults of all landings together are spread evenly over the events of an
+// undisturbed one, so that many landings reach every boundary; every fourth fault is injected at a random moment instead.
+func scenes(seed uint64, c *reference, n, each int) []scene {
+	out := make([]scene, (n+each-1)/each)
+	begin := rand.New(rand.NewPCG(seed, 0)).Float64()
+	for i := range out {
+		random := rand.New(rand.NewPCG(seed, uint64(i)+1))
+		s := scene{choice: land}
+		if last := len(out) - 1; i%4 == 3 || (i == last && last < 3) {
+			s.choice = []choice{undoAtEnd, undoMid}[random.IntN(2)]
+		}
+		count := min(each, n-i*each)
+		_, part := math.Modf(begin + float64(i)*golden)
+		for j := range count {
+			way, at, of := &s.before, j, count
+			names := c.landing
+			if s.choice != land {
+				if of = count / 2; j >= of {
+					way, at, of, names = &s.behind, j-of, count-of, c.undoing
+				} else if s.choice == undoMid {
+					names = names[:max(1, len(names)*2/3)]
+				}
+			}
+			where := (float64(at) + part) / float64(of)
+			*way = append(*way, randomFault(random, names[int(where*float64(len(names)))]))
+		}
+		out[i] = s
+	}
+	return out
+}
+
+func randomFault(random *rand.Rand, at string) fault {
+	b := fault{at: at, kind: faultKinds[[]int{0, 0, 0, 1, 1, 1, 2, 3, 3}[random.IntN(9)]]}
+	if os.Getenv("CRASH_CUTS") != "" {
+		b.kind = faultKinds[random.IntN(2)]
+	}
+	if random.IntN(4) == 0 {
+		b.at, b.wait = "", time.Duration(random.Float64()*float64(6*time.Second))
+	}
+	return b
+}
+
+// quiet is a landing as long as a real one, for the drawing of scenes.
+func quiet() *reference {
+	c := &reference{}
+	for i := range 60 {
+		c.landing = append(c.landing, fmt.Sprintf("landing %d", i))
+		c.undoing = append(c.undoing, fmt.Sprintf("undo %d", i))
+	}
+	return c
+}
+
+func texts(all []scene) []string {
+	var out []string
+	for _, s := range all {
+		out = append(out, s.String())
+	}
+	return out
+}
+
+// TestMoreFaultsAddLandings: the landings of a smaller number are the first of a larger one, and another seed draws others.
+func TestMoreFaultsAddLandings(t *testing.T) {
+	few, many := texts(scenes(7, quiet(), 200, 5)), texts(scenes(7, quiet(), 1000, 5))
+	if len(few) != 40 || len(many) != 200 || !slices.Equal(few, many[:40]) {
+		t.Errorf("%d landings, %d landings, the first of them not the same", len(few), len(many))
+	}
+	if slices.Equal(few, texts(scenes(8, quiet(), 200, 5))) {
+		t.Error("two seeds, the same landings")
+	}
+	if got := scenes(7, quiet(), 12, 5); len(got) != 3 || len(got[2].before)+len(got[2].behind) != 2 {
+		t.Errorf("12 faults: %v", got)
+	}
+}
+
+// TestFaultsReachEveryBoundary: a thousand faults fall behind each event of a landing, and two hundred behind most.
+func TestFaultsReachEveryBoundary(t *testing.T) {
+	for n, least := range map[int]int{200: 45, 1000: 60} {
+		for seed := range uint64(20) {
+			reached := map[string]bool{}
+			for _, s := range scenes(seed, quiet(), n, 5) {
+				for _, b := range s.before {
+					if b.at != "" {
+						reached[b.at] = true
+					}
+				}
+			}
+			if len(reached) < least {
+				t.Errorf("seed %d: %d faults reach %d of 60 events", seed, n, len(reached))
+			}
+		}
+	}
+}
+
+// TestASceneThatWentWrongIsKeptSo: with what was wrong, and its faults count for nothing.
+func TestASceneThatWentWrongIsKeptSo(t *testing.T) {
+	struck := []fault{{kind: powerCut}, {kind: powerCut}}
+	if p := played(scene{choice: land}, struck, errors.New("torn")); p.Wrong != "torn" || len(p.Counts) != 0 {
+		t.Errorf("%+v", p)
+	}
+	if p := played(scene{choice: land}, struck, nil); p.Wrong != "" || p.Counts[string(powerCut)] != 2 {
+		t.Errorf("%+v", p)
+	}
+}

@@ -1,0 +1,99 @@
+package resume
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Plays are random scenes that take minutes each, several at once and in any order. For one commit they are kept by seed, so that
+// another seed, or a larger number of them, throws nothing away. A scene that went wrong is over too: what it showed stays.
+type Plays struct {
+	mu   sync.Mutex
+	file string // empty: nothing is kept
+	seed uint64
+
+	Commit string                  `json:"commit"`
+	Seeds  map[uint64]map[int]Play `json:"seeds"` // by seed and number
+}
+
+// Play is one scene that is over.
+type Play struct {
+	Scene  string         `json:"scene"` // in words; with other words it is another one
+	Wrong  string         `json:"wrong,omitempty"`
+	Counts map[string]int `json:"counts,omitempty"` // of what happened
+}
+
+// OpenPlays goes on with the plays of a file, if they are of this commit; fresh begins again all the same.
+func OpenPlays(file, commit string, seed uint64, fresh bool) *Plays {
+	p := &Plays{}
+	if file != "" && !fresh {
+		if old := Load(file, commit, func(old *Plays) bool { return old.Commit == commit && old.Seeds != nil }); old != nil {
+			p = old
+		}
+	}
+	if p.Seeds == nil {
+		p.Seeds = map[uint64]map[int]Play{}
+	}
+	p.file, p.seed, p.Commit = file, seed, commit
+	if p.Seeds[seed] == nil {
+		p.Seeds[seed] = map[int]Play{}
+	}
+	return p
+}
+
+// Over tells whether this scene was played already, whatever its end.
+func (p *Plays) Over(number int, scene string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	old, ok := p.Seeds[p.seed][number]
+	return ok && old.Scene == scene
+}
+
+// Add keeps what came of a scene. What went wrong before under its number stays, before what went wrong now.
+func (p *Plays) Add(number int, play Play) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if old := p.Seeds[p.seed][number]; old.Wrong != "" {
+		wrong := fmt.Sprintf("%s (in the scene %s)", old.Wrong, old.Scene)
+		play.Wrong = strings.Join(slices.DeleteFunc([]string{wrong, play.Wrong}, func(s string) bool { return s == "" }), "\n")
+	}
+	p.Seeds[p.seed][number] = play
+	if p.file == "" {
+		return nil
+	}
+	return Save(p.file, p)
+}
+
+// Wrong is what went wrong with this seed, a line or more for each scene, in order; empty if nothing did.
+func (p *Plays) Wrong() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var b strings.Builder
+	all := p.Seeds[p.seed]
+	for _, number := range slices.Sorted(maps.Keys(all)) {
+		if play := all[number]; play.Wrong != "" {
+			fmt.Fprintf(&b, "%02d %s: %s\n", number, play.Scene, play.Wrong)
+		}
+	}
+	return b.String()
+}
+
+// String counts what was done with this seed.
+func (p *Plays) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	wrong, counts := 0, map[string]int{}
+	for _, play := range p.Seeds[p.seed] {
+		if play.Wrong != "" {
+			wrong++
+			continue
+		}
+		for what, n := range play.Counts {
+			counts[what] += n
+		}
+	}
+	return fmt.Sprintf("commit %s, seed %d: %d scenes, %d wrong, in the others %v", p.Commit, p.seed, len(p.Seeds[p.seed]), wrong, counts)
+}

@@ -1,0 +1,94 @@
+package resume_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"touchdown/test/resume"
+)
+
+func add(t *testing.T, p *resume.Plays, number int, play resume.Play) {
+	t.Helper()
+	if err := p.Add(number, play); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWhatWentWrongStays: a scene that went wrong is told by every later run of its commit and seed, and by no other.
+func TestWhatWentWrongStays(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "new", "cuts.json")
+	first := resume.OpenPlays(file, "c1", 7, false)
+	add(t, first, 0, resume.Play{Scene: "land", Counts: map[string]int{"cut": 5}})
+	add(t, first, 1, resume.Play{Scene: "undo", Wrong: "the journal is torn"})
+	again := resume.OpenPlays(file, "c1", 7, false)
+	if !again.Over(0, "land") || !again.Over(1, "undo") || again.Over(1, "land") || again.Over(2, "land") {
+		t.Errorf("%v", again.Seeds)
+	}
+	// Another scene under the same number, as after a change of what an undisturbed landing does, ends right.
+	add(t, again, 1, resume.Play{Scene: "land"})
+	again = resume.OpenPlays(file, "c1", 7, false)
+	if got := again.Wrong(); !strings.Contains(got, "the journal is torn") {
+		t.Errorf("what went wrong is forgotten: %q", got)
+	}
+	if got := again.String(); !strings.Contains(got, "2 scenes, 1 wrong, in the others map[cut:5]") {
+		t.Error(got)
+	}
+	for _, other := range []*resume.Plays{
+		resume.OpenPlays(file, "c1", 8, false), resume.OpenPlays(file, "c2", 7, false), resume.OpenPlays(file, "c1", 7, true),
+	} {
+		if other.Wrong() != "" || other.Over(0, "land") {
+			t.Errorf("%s knows of what others did", other)
+		}
+	}
+}
+
+// TestSeedsAddUp: another seed keeps what the first one came to.
+func TestSeedsAddUp(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cuts.json")
+	add(t, resume.OpenPlays(file, "c1", 7, false), 0, resume.Play{Scene: "land"})
+	add(t, resume.OpenPlays(file, "c1", 8, false), 0, resume.Play{Scene: "land"})
+	if !resume.OpenPlays(file, "c1", 7, false).Over(0, "land") {
+		t.Error("seed 8 threw away what seed 7 came to")
+	}
+}
+
+// TestAChangedTreeBeginsAgain: what a tree with changes showed says nothing, not even about the same changes of a minute later.
+func TestAChangedTreeBeginsAgain(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cuts.json")
+	for _, commit := range []string{"v1-3-gabc-dirty", "dev", ""} {
+		add(t, resume.OpenPlays(file, commit, 7, false), 0, resume.Play{Scene: "land"})
+		if resume.OpenPlays(file, commit, 7, false).Over(0, "land") {
+			t.Errorf("the commit %q is resumed", commit)
+		}
+	}
+}
+
+// TestATornFileCountsAsNone: and the run goes on and replaces it.
+func TestATornFileCountsAsNone(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "cuts.json")
+	if err := os.WriteFile(file, []byte(`{"commit": "c1", "se`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := resume.OpenPlays(file, "c1", 7, false)
+	add(t, p, 0, resume.Play{Scene: "land"})
+	if !resume.OpenPlays(file, "c1", 7, false).Over(0, "land") {
+		t.Error("the torn file was not replaced")
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestWhatCannotBeKeptIsTold: a folder in the place of the file stands in for a disk that is full.
+func TestWhatCannotBeKeptIsTold(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "cuts.json"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := resume.Save(filepath.Join(dir, "cuts.json"), 1); err == nil {
+		t.Error("no error")
+	}
+}
