@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ const (
 // starting, or starts one: nobody at a console of an installed node knows how to.
 func (c *connection) wake(ctx context.Context, out io.Writer, client session.Session) error {
 	_, err := client.Snapshot(ctx)
-	machine := host.Open(host.Options{Root: c.hooks.root})
+	machine := host.Open(host.Options{Root: c.hooks.root, Log: slog.New(slog.DiscardHandler)}) // the screen has lines for people
 	if !errors.Is(err, session.ErrNoEngine) || !c.installed(machine) {
 		return err
 	}
@@ -66,7 +67,7 @@ func restart(ctx context.Context, machine *host.Machine, engine session.Session)
 // trying, with the reason on the screen, until the engine answers; or the person presses Enter to leave (false, without an
 // error), and gets a login.
 func (c *connection) wakeForPerson(ctx context.Context, engine session.Session) (awake bool, err error) {
-	machine := host.Open(host.Options{Root: c.hooks.root})
+	machine := host.Open(host.Options{Root: c.hooks.root, Log: slog.New(slog.DiscardHandler)}) // the screen has lines for people
 	for {
 		err := c.wake(ctx, screen(), engine)
 		switch {
