@@ -16,7 +16,7 @@ const (
 	// silentLimit is how long one run of the engine may take to its first answer. It reads its journal, which takes less than a second on
 	// an idle server; a restart of one that is only slow would make it begin again.
 	silentLimit = 3 * time.Minute
-	// mostRuns is how many starts of the engine's unit are waited for. One may be another console's doing.
+	// mostRuns is how many starts of the engine's unit a console waits through. One may be another console's doing.
 	mostRuns = 3
 	// answerLook is how often an engine that starts is asked, and unitLook how often systemd is asked about it.
 	answerLook, unitLook = 100 * time.Millisecond, time.Second
