@@ -68,9 +68,12 @@ func extending(ctx context.Context, extend func(context.Context, time.Duration) 
 
 var errTooLong = errors.New("the question about the network settings was open for too long")
 
+// refuseTime is for putting back, which has bounds of its own that come to less (backend/network); this one is for what hangs.
+const refuseTime = 10 * time.Minute
+
 // refuse puts the old settings back and returns why. What failed with the new ones says nothing of the old ones.
 func (s *networkTrial) refuse(ctx context.Context, report Report, why error) error {
-	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Minute) // also when the work is being stopped
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), refuseTime) // also when the work is being stopped
 	defer stop()
 	if err := s.putBackTrial(ctx, report); err != nil {
 		return errors.Join(err, why)

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -24,9 +25,8 @@ func atCard(b *bench) {
 // asked waits until the machine was asked to do something for the values, in this order.
 func (b *bench) asked(want ...string) {
 	b.t.Helper()
-	var got []string
-	for end := time.Now().Add(wait.Timeout(5 * time.Second)); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		got = nil
+	wait.Soon(b.t, 5*time.Second, "the machine to be asked", func() error {
+		var got []string
 		b.fake.mu.Lock()
 		for _, a := range b.fake.actions {
 			if a.Verb == session.Act && a.Path == "spec.network.interface" {
@@ -34,11 +34,11 @@ func (b *bench) asked(want ...string) {
 			}
 		}
 		b.fake.mu.Unlock()
-		if slices.Equal(got, want) {
-			return
+		if !slices.Equal(got, want) {
+			return fmt.Errorf("asked for %q, want %q", got, want)
 		}
-	}
-	b.t.Fatalf("asked for %q, want %q", got, want)
+		return nil
+	})
 }
 
 // TestAct: the value in the field, and one that is only pointed at in the list, can be tried out; the screen tells it.

@@ -18,7 +18,9 @@ import (
 )
 
 const (
-	askTimeout = 3 * time.Second // for what the engine answers at once
+	// askTimeout is for what the engine answers at once. After it a console says that the engine does not answer, which a busy machine
+	// must not make it say; it asks again a second later.
+	askTimeout = 10 * time.Second
 	// workTimeout is for what the engine looks at the machine for. The engine itself ends what makes no progress, so this
 	// ends the waiting only for an engine that hangs.
 	workTimeout = 30 * time.Minute

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,17 +47,14 @@ func (l *line) prints(text string) {
 // printsTimes waits until a text was printed so often.
 func (l *line) printsTimes(text string, times int) {
 	l.t.Helper()
-	for end := time.Now().Add(wait.Timeout(20 * time.Second)); ; time.Sleep(5 * time.Millisecond) {
+	wait.Soon(l.t, 20*time.Second, "a text", func() error {
 		l.mu.Lock()
-		got := l.out.String()
-		l.mu.Unlock()
-		if strings.Count(got, text) >= times {
-			return
+		defer l.mu.Unlock()
+		if got := l.out.String(); strings.Count(got, text) < times {
+			return fmt.Errorf("%q was not printed:\n%s", text, got)
 		}
-		if time.Now().After(end) {
-			l.t.Fatalf("%q was not printed:\n%s", text, got)
-		}
-	}
+		return nil
+	})
 }
 
 // TestEachScreenCanFail: a page that panics each time leaves no dead line. After three times the line has plain text, with the

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -48,20 +49,20 @@ func (p *typist) after(t *testing.T, text, line string) {
 // printed waits for text, and returns what came before it.
 func (p *typist) printed(t *testing.T, text string) (before string) {
 	t.Helper()
-	for end := time.Now().Add(wait.Timeout(10 * time.Second)); ; time.Sleep(time.Millisecond) {
+	wait.Soon(t, 10*time.Second, "a text", func() error {
 		p.mu.Lock()
+		defer p.mu.Unlock()
 		got := p.out.String()
-		if i := strings.Index(got, text); i >= 0 {
-			p.out.Reset()
-			p.out.WriteString(got[i+len(text):])
-			p.mu.Unlock()
-			return got[:i]
+		i := strings.Index(got, text)
+		if i < 0 {
+			return fmt.Errorf("%q was not printed:\n%s", text, got)
 		}
-		p.mu.Unlock()
-		if time.Now().After(end) {
-			t.Fatalf("%q was not printed:\n%s", text, got)
-		}
-	}
+		p.out.Reset()
+		p.out.WriteString(got[i+len(text):])
+		before = got[:i]
+		return nil
+	})
+	return before
 }
 
 func startPlain(t *testing.T, f *fake) (*typist, chan error) {
@@ -86,14 +87,12 @@ func holding(t *testing.T, edits ...func(*view.Snapshot)) (*fake, *typist) {
 // did waits until the last action was verb.
 func (f *fake) did(t *testing.T, verb session.Verb) {
 	t.Helper()
-	for end := time.Now().Add(wait.Timeout(10 * time.Second)); ; time.Sleep(time.Millisecond) {
-		if got := f.verbs(); len(got) > 0 && got[len(got)-1] == verb {
-			return
+	wait.Soon(t, 10*time.Second, "an action", func() error {
+		if got := f.verbs(); len(got) == 0 || got[len(got)-1] != verb {
+			return fmt.Errorf("%s was not asked for: %v", verb, got)
 		}
-		if time.Now().After(end) {
-			t.Fatalf("%s was not asked for: %v", verb, f.verbs())
-		}
-	}
+		return nil
+	})
 }
 
 func TestPlain(t *testing.T) {

@@ -190,24 +190,29 @@ func (l *line) written() int {
 // shows waits until the screen shows want.
 func (l *line) shows(want string) {
 	l.t.Helper()
-	for end := time.Now().Add(wait.Timeout(10 * time.Second)); !strings.Contains(l.screen(), want); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			l.t.Fatalf("the screen does not show %q:\n%s", want, l.screen())
+	wait.Soon(l.t, 10*time.Second, "the screen", func() error {
+		if screen := l.screen(); !strings.Contains(screen, want) {
+			return fmt.Errorf("it does not show %q:\n%s", want, screen)
 		}
-	}
+		return nil
+	})
 }
 
 // quiet waits until nothing was written for a while, and returns how much there is.
 func (l *line) quiet() int { return l.quietFor(100 * time.Millisecond) }
 
 func (l *line) quietFor(pause time.Duration) int {
+	l.t.Helper()
 	n, since := l.written(), time.Now()
-	for time.Since(since) < pause {
-		time.Sleep(5 * time.Millisecond)
+	wait.Soon(l.t, 10*time.Second, "a screen at rest", func() error {
 		if now := l.written(); now != n {
 			n, since = now, time.Now()
 		}
-	}
+		if time.Since(since) < pause {
+			return fmt.Errorf("%d bytes by now:\n%s", n, l.screen())
+		}
+		return nil
+	})
 	return n
 }
 
@@ -216,9 +221,9 @@ func (l *line) cost(key string) int {
 	l.t.Helper()
 	before := l.quiet()
 	l.send(key)
-	for end := time.Now().Add(5 * time.Second); l.written() == before && time.Now().Before(end); {
-		time.Sleep(5 * time.Millisecond)
-	}
+	ctx, stop := context.WithTimeout(l.t.Context(), 5*time.Second)
+	defer stop()
+	_ = wait.For(ctx, "an answer to a key", func() bool { return l.written() != before }) // some keys have none
 	return l.quiet() - before
 }
 
@@ -251,20 +256,19 @@ func TestBytes(t *testing.T) {
 		t.Run(term, func(t *testing.T) {
 			t.Parallel()
 			c := measured(t, term)
-			// Once a minute the clock in the header is written too.
-			for tries := 0; c.minute && tries < 3; tries++ {
-				c = measured(t, term)
-			}
-			t.Logf("%+v", c)
 			tab := 80
 			if window(term) { // no serial line: a bar is filled up to the edge
 				tab = 100
 			}
-			if c.char > 16 || c.tab > tab || c.idle != 0 || c.first > 2100 || c.repaint > 2100 {
-				t.Error("too many bytes")
+			most := bytesOf{first: 2100, page: 950, tab: tab, char: 16, repaint: 2100}
+			// Once a minute the clock in the header is written too, and on a busy machine what one key costs may come after the next one.
+			for tries := 0; c.over(most) != "" && tries < 4; tries++ {
+				t.Logf("%+v: %s", c, c.over(most))
+				c = c.least(measured(t, term))
 			}
-			if c.page > 950 {
-				t.Error("too many bytes for another page")
+			t.Logf("%+v", c)
+			if over := c.over(most); over != "" {
+				t.Errorf("too many bytes, each time: %s", over)
 			}
 		})
 	}
@@ -274,13 +278,45 @@ func TestBytes(t *testing.T) {
 type bytesOf struct {
 	first, page, tab, char, mid, idle, repaint int
 
-	text   time.Duration // until the first text
-	minute bool          // a minute of the clock ended meanwhile
+	text time.Duration // until the first text
+}
+
+// over tells which of the figures are larger than the most that they may be; "" is none.
+func (c bytesOf) over(most bytesOf) string {
+	var all []string
+	for _, f := range []struct {
+		name    string
+		is, may int
+	}{
+		{"first", c.first, most.first}, {"page", c.page, most.page}, {"tab", c.tab, most.tab}, {"char", c.char, most.char},
+		{"idle", c.idle, most.idle}, {"repaint", c.repaint, most.repaint},
+	} {
+		if f.is > f.may {
+			all = append(all, fmt.Sprintf("%s %d of %d", f.name, f.is, f.may))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// least are the smaller figures of two walks: what the program writes, it writes in each.
+func (c bytesOf) least(other bytesOf) bytesOf {
+	return bytesOf{
+		min(c.first, other.first), min(c.page, other.page), min(c.tab, other.tab), min(c.char, other.char), min(c.mid, other.mid),
+		min(c.idle, other.idle), min(c.repaint, other.repaint), min(c.text, other.text),
+	}
+}
+
+// TestOneLateByteIsNoCost: what came late in one walk counts only if each walk has it.
+func TestOneLateByteIsNoCost(t *testing.T) {
+	most := bytesOf{char: 16, tab: 80}
+	late, other := bytesOf{char: 30, tab: 70}, bytesOf{char: 16, tab: 90}
+	if late.over(most) != "char 30 of 16" || late.least(other).over(most) != "" || late.least(late).over(most) == "" {
+		t.Errorf("%q, %q", late.over(most), late.least(other).over(most))
+	}
 }
 
 func measured(t *testing.T, term string) (c bytesOf) {
 	t.Helper()
-	begun := time.Now().Truncate(time.Minute)
 	l := openLine(t, "", term, size(80, 24))
 	l.shows("Hardware check")
 	c.first = l.quiet()
@@ -310,7 +346,6 @@ func measured(t *testing.T, term string) (c bytesOf) {
 	}
 	c.repaint = l.cost("\f")
 	l.clean()
-	c.minute = !time.Now().Truncate(time.Minute).Equal(begun)
 	return c
 }
 
@@ -319,9 +354,9 @@ func TestWorkIsCheap(t *testing.T) {
 	l := openLine(t, "work", "vt220", size(80, 24))
 	l.shows("Running for")
 	before, since := l.quiet(), time.Now()
-	for time.Since(since) < 4*time.Second || l.written() == before { // a starved machine's first second comes late
-		time.Sleep(50 * time.Millisecond)
-	}
+	wait.Soon(t, 4*time.Second, "four seconds of work", func() bool { // a starved machine's first second comes late
+		return time.Since(since) >= 4*time.Second && l.written() != before
+	})
 	rate := float64(l.written()-before) / time.Since(since).Seconds()
 	t.Logf("%.1f B/s", rate)
 	if rate > 60 {

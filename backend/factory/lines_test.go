@@ -60,7 +60,7 @@ func TestLines(t *testing.T) {
 		must(t, m, "systemctl kill -s ALRM touchdown-login@tty1 touchdown-login@ttyS0")
 		await(t, m, 20*time.Second, "for line in tty1 ttyS0; do systemctl is-active touchdown-console@$line || exit; done")
 	})
-	t.Run("the first page is there in time", func(t *testing.T) { firstPages(t, m) })
+	t.Run("the first page is there", func(t *testing.T) { firstPages(t, m) })
 	t.Run("what the console and the engine can reach", func(t *testing.T) {
 		must(t, m, "systemctl start touchdown-engine")
 		await(t, m, 20*time.Second, "grep -q 'CapEff:.0000000000000000' /proc/$(systemctl show -P MainPID touchdown-console@tty1)/status")

@@ -1,6 +1,7 @@
 package factory_test
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -114,11 +115,12 @@ func TestNoiseKeepsTheSpeedOfTheLine(t *testing.T) {
 	defer func() { _ = agetty.Process.Kill(); _ = agetty.Wait() }()
 	var out heard
 	go func() { _, _ = io.Copy(&out, master) }()
-	for end := time.Now().Add(wait.Timeout(5 * time.Second)); !strings.Contains(out.String(), "login:"); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("no prompt from %q: %q", argv, out.String())
+	wait.Soon(t, 5*time.Second, "a prompt", func() error {
+		if text := out.String(); !strings.Contains(text, "login:") {
+			return fmt.Errorf("none from %q: %q", argv, text)
 		}
-	}
+		return nil
+	})
 	// agetty drops what comes in the second after a change of speed, so the noise has to last.
 	for range 12 {
 		if _, err := master.Write([]byte{0}); err != nil {

@@ -143,6 +143,9 @@ func units(ctx context.Context, m *host.Machine, wanted []Manifest) check.Check 
 	return result("bake-units", message.T("Touchdown's units"), len(wrong) == 0, message.Data(strings.Join(wrong, ", ")), message.T("enabled"))
 }
 
+// namesTime is for three answers of the node's own name server. A busy one answers late; one that does not run refuses at once.
+const namesTime = time.Minute
+
 // names asks the node's own name server, over its own address, as pods and kubelet do. It asks for addresses of that one's family alone:
 // another one the server does not know itself, and a name server of an earlier site may be silent.
 func names(ctx context.Context, cluster Cluster, port string) check.Check {
@@ -151,9 +154,9 @@ func names(ctx context.Context, cluster Cluster, port string) check.Check {
 		family = "ip6"
 	}
 	resolver := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return (&net.Dialer{Timeout: 2 * time.Second}).DialContext(ctx, network, net.JoinHostPort(own, port))
+		return new(net.Dialer).DialContext(ctx, network, net.JoinHostPort(own, port))
 	}}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, namesTime)
 	defer cancel()
 	var wrong []message.Text
 	for _, name := range []string{"api." + domain, "api-int." + domain, "any.apps." + domain} {

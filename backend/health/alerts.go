@@ -48,7 +48,7 @@ const (
 )
 
 // alertsTime bounds a look at the alerts; tests on a busy machine give it more.
-var alertsTime = 3 * time.Second
+var alertsTime = 10 * time.Second
 
 // rollOutTime is how long an alert may be of the move itself: operators roll out one after the other, and the longest `for:` of the rules that
 // this sets off is 15 minutes (TargetDown).

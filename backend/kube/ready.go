@@ -10,9 +10,12 @@ import (
 	"touchdown/backend/message"
 )
 
+// readyTime is for one answer. An API that is away refuses at once, one that starts is asked again; on a busy node /readyz takes seconds.
+const readyTime = 15 * time.Second
+
 // Ready asks the API once whether it is ready, and says why it is not.
 func (c *Cluster) Ready(ctx context.Context) (ready bool, why message.Text) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, readyTime)
 	defer cancel()
 	body, err := c.Core.RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
 	var refused *net.OpError

@@ -77,21 +77,27 @@ func Stop(ctx context.Context, m *host.Machine) error {
 	return nil
 }
 
+// stuck is how long the containers that are left may stay the same ones. Each that ends is progress, so a busy node gets as long as it needs;
+// crictl itself waits for the usual end of each.
+const stuck = 2 * time.Minute
+
 // stopPods looks again after it: CRI-O finishes a start that the kubelet asked for just before it was stopped.
 func stopPods(ctx context.Context, m *host.Machine) error {
 	argv := []string{"systemctl", "stop", scopes} // a node without CRI-O's tool still has a scope for each container
 	if m.Exists(crictl) {
 		argv = []string{crictl, "rmp", "--force", "--all"}
 	}
-	left := ""
-	for range 10 {
+	left, since := "", time.Now()
+	for time.Since(since) < stuck {
 		if _, err := m.Run(ctx, argv...); err != nil {
 			return err
 		}
-		var err error
-		left, err = m.Run(ctx, "systemctl", "list-units", "--plain", "--no-legend", "--state=active", scopes)
-		if left = strings.TrimSpace(left); err != nil || left == "" {
+		now, err := m.Run(ctx, "systemctl", "list-units", "--plain", "--no-legend", "--state=active", scopes)
+		if now = strings.TrimSpace(now); err != nil || now == "" {
 			return err
+		}
+		if now != left {
+			left, since = now, time.Now()
 		}
 		select {
 		case <-ctx.Done():

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"touchdown/backend/host/hosttest"
@@ -80,6 +81,27 @@ func TestReleaseAndHold(t *testing.T) {
 	if err := kubelet.Release(t.Context(), m.Machine); code(err) != "KBL-STRT" {
 		t.Errorf("err is %v", err)
 	}
+}
+
+// TestContainersStopSlowly: a busy node takes as long as it needs, and one where nothing moves is given up.
+func TestContainersStopSlowly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := hosttest.New(t)
+		left := 30
+		m.OnFunc("systemctl list-units", func([]string, []byte) (string, error) {
+			left--
+			time.Sleep(20 * time.Second)
+			return strings.Repeat("crio-1.scope loaded active running\n", max(left, 0)), nil
+		})
+		if err := kubelet.Stop(t.Context(), m.Machine); err != nil || left > 0 {
+			t.Errorf("%v, %d left", err, left)
+		}
+		m.On("systemctl list-units", "crio-1.scope loaded active running", nil)
+		begun := time.Now()
+		if err := kubelet.Stop(t.Context(), m.Machine); code(err) != "KBL-PDS" || time.Since(begun) > 3*time.Minute {
+			t.Errorf("%v after %s", err, time.Since(begun))
+		}
+	})
 }
 
 func TestAwait(t *testing.T) {

@@ -10,8 +10,9 @@ import (
 	"touchdown/backend/problem"
 )
 
-// bootTime is how long to wait for a boot at most; from the first connection to br-ex it takes seconds.
-const bootTime = 20 * time.Second
+// bootTime is how long to wait for a boot at most; from the first connection to br-ex it takes seconds, and on a busy machine many times that.
+// Only a configure-ovs that hangs with a default route makes it the whole time.
+const bootTime = 2 * time.Minute
 
 // WaitForBoot waits while the boot is about to build br-ex: a trial of settings in the middle of it would be taken apart by
 // configure-ovs. It does not wait for a configure-ovs that found no default route and looks for one again and again.

@@ -12,11 +12,13 @@ import (
 )
 
 // How long things take at most: NetworkManager restarted by systemd, addresses back after a roll-back, an activation of
-// br-ex that hangs (bench: 6 s for the second attempt).
+// br-ex that hangs (bench: 6 s for the second attempt). Each ends as soon as it is so. Where it does not become so, what follows is
+// safe: the settings are applied again out of the originals. Only then a problem is told, so the last of them is long enough for a busy machine.
 const (
-	managerBack  = 15 * time.Second
+	managerBack  = time.Minute
 	restoreWait  = 8 * time.Second
-	activateBack = 15 * time.Second
+	restoredWait = time.Minute
+	activateBack = 30 * time.Second
 	pollPause    = 100 * time.Millisecond
 )
 
@@ -116,7 +118,7 @@ func (b puttingBack) running(ctx context.Context) error {
 	if err := b.rollBack().apply(ctx, b.o.desired(understand(now, now, own, hint(b.host)))); err != nil {
 		return err
 	}
-	left, err := b.asBefore(ctx, restoreWait)
+	left, err := b.asBefore(ctx, restoredWait)
 	if err == nil && len(left) > 0 {
 		err = &problem.Problem{
 			Code: "NET-BACK", Summary: message.T("The old network settings could not be put back completely."),

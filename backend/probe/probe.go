@@ -77,8 +77,9 @@ type Result struct {
 }
 
 // Whole is how long all probes together may take, whatever happens. Each has its own shorter deadline: with typed
-// addresses they come to 10 s at most, with DHCP to 5 s more. A network that answers is through in less than 3 s.
-const Whole = 15 * time.Second
+// addresses they come to 10 s at most, with DHCP to 5 s more; the rest is for a busy processor, on which what was asked and not yet read
+// would count as not answered. A network that answers is through in less than 3 s.
+const Whole = 30 * time.Second
 
 // Run probes t without changing anything on the machine and tells every check as soon as it is known, one at a time.
 //

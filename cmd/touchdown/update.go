@@ -174,9 +174,9 @@ func (u *updating) change(ctx context.Context, to func(*update.Change) error) er
 
 // answer is the version of the engine that answers first.
 func (u *updating) answer(ctx context.Context) (string, error) {
-	ctx, stop := context.WithTimeout(ctx, 2*wakeLimit) // one that takes a connection and says nothing
+	ctx, stop := context.WithTimeout(ctx, 2*silentLimit) // one that takes a connection and says nothing
 	defer stop()
-	s, err := firstAnswer(ctx, u.client())
+	s, err := firstAnswer(ctx, u.machine, u.client(), func(string) {})
 	if err != nil {
 		return "", err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -19,30 +20,32 @@ import (
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps/session"
-	"touchdown/steps/view"
 )
 
 const (
 	// engineUnit keeps the engine of an installed node running.
 	engineUnit = layout.EngineUnit
-	// wakeLimit is how long an engine may take from its unit's start to its first answer: it reads its journal.
-	wakeLimit = 15 * time.Second
 	// wakeAgain is how long a person reads why the engine does not run, until it is tried again.
 	wakeAgain = 30 * time.Second
 )
 
-// wake asks the engine for a snapshot. Where none answers and the node has the engine's unit, it says so and restarts it:
-// nobody at a console of an installed node knows how to.
+// wake asks the engine for a snapshot. Where none answers and the node has the engine's unit, it says so and waits for one that is
+// starting, or starts one: nobody at a console of an installed node knows how to.
 func (c *connection) wake(ctx context.Context, out io.Writer, client session.Session) error {
 	_, err := client.Snapshot(ctx)
-	machine := host.Open(host.Options{Root: c.hooks.root})
+	machine := host.Open(host.Options{Root: c.hooks.root, Log: slog.New(slog.DiscardHandler)}) // the screen has lines for people
 	if !errors.Is(err, session.ErrNoEngine) || !c.installed(machine) {
 		return err
 	}
-	if err := awaitWipe(ctx, out, machine, client); !errors.Is(err, session.ErrNoEngine) {
+	_, err = firstAnswer(ctx, machine, client, func(text string) { fmt.Fprintln(out, text) })
+	switch {
+	case errors.Is(err, errStopped):
+		fmt.Fprintln(out, "The engine does not run; starting it.")
+	case errors.Is(err, errSilent):
+		fmt.Fprintf(out, "The engine has not answered for %.0f minutes; restarting it.\n", silentLimit.Minutes())
+	default: // one that ends again and again does not become better by a restart
 		return err
 	}
-	fmt.Fprintln(out, "The engine does not run; starting it.")
 	return restart(ctx, machine, client)
 }
 
@@ -56,30 +59,15 @@ func restart(ctx context.Context, machine *host.Machine, engine session.Session)
 	if _, err := machine.Run(ctx, "systemctl", "restart", engineUnit); err != nil {
 		return errors.Join(session.ErrNoEngine, err)
 	}
-	_, err := firstAnswer(ctx, engine)
+	_, err := firstAnswer(ctx, machine, engine, func(string) {})
 	return err
-}
-
-// firstAnswer waits for an engine that was just started.
-func firstAnswer(ctx context.Context, engine session.Session) (*view.Snapshot, error) {
-	for end := time.Now().Add(wakeLimit); ; {
-		s, err := engine.Snapshot(ctx)
-		if !errors.Is(err, session.ErrNoEngine) || time.Now().After(end) {
-			return s, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
 }
 
 // wakeForPerson does the same for whoever sits at a console, where standard error is not seen. On an installed node it goes on
 // trying, with the reason on the screen, until the engine answers; or the person presses Enter to leave (false, without an
 // error), and gets a login.
 func (c *connection) wakeForPerson(ctx context.Context, engine session.Session) (awake bool, err error) {
-	machine := host.Open(host.Options{Root: c.hooks.root})
+	machine := host.Open(host.Options{Root: c.hooks.root, Log: slog.New(slog.DiscardHandler)}) // the screen has lines for people
 	for {
 		err := c.wake(ctx, screen(), engine)
 		switch {

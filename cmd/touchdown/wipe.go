@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -205,33 +204,5 @@ func (f *engineFlags) finishWipe(ctx context.Context) error {
 	return engine.WipeAll(ctx, f.state, true)
 }
 
-// wipeLook is how often an engine that ends a wipe is looked at.
-const wipeLook = time.Second
-
-// awaitWipe waits for an engine that runs and answers nobody yet, because it first ends a wipe that a power cut has interrupted: a restart
-// would interrupt the wipe once more. session.ErrNoEngine tells that there is none to wait for.
-func awaitWipe(ctx context.Context, out io.Writer, machine *host.Machine, client session.Session) error {
-	waits := false
-	for engine.WipeBegun(machine.Path(layout.State)) {
-		if _, err := machine.Run(ctx, "systemctl", "is-active", "--quiet", engineUnit); err != nil {
-			return errors.Join(session.ErrNoEngine, err)
-		}
-		if !waits {
-			fmt.Fprintln(out, "The engine first ends a wipe that was interrupted; waiting for it.")
-			waits = true
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(wipeLook):
-		}
-		if _, err := client.Snapshot(ctx); !errors.Is(err, session.ErrNoEngine) { // also where the wipe failed
-			return err
-		}
-	}
-	if !waits {
-		return session.ErrNoEngine
-	}
-	_, err := firstAnswer(ctx, client)
-	return err
-}
+// wipeBegun tells of a wipe that the node's next engine ends before it answers anybody.
+func wipeBegun(machine *host.Machine) bool { return engine.WipeBegun(machine.Path(layout.State)) }

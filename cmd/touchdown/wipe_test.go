@@ -4,10 +4,8 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"touchdown/backend/envelope"
 	"touchdown/backend/host"
@@ -173,35 +171,6 @@ func TestAnEngineThatIsStoppedInAWipe(t *testing.T) {
 	f := &engineFlags{state: r.state()}
 	if err := f.serve(ctx, filepath.Join(r.root, "s"), hooks{root: r.root}); err != nil || r.secrets() != all || !engine.WipeBegun(r.state()) {
 		t.Errorf("%v, %d secrets of %d, a wipe under way: %t", err, r.secrets(), all, engine.WipeBegun(r.state()))
-	}
-}
-
-// TestAConsoleWaitsForAWipe instead of restarting the engine that ends it. One that does not run is started.
-func TestAConsoleWaitsForAWipe(t *testing.T) {
-	for _, runs := range []bool{true, false} {
-		r := toWipe(t, atWork)
-		r.write("/etc/systemd/system/"+engineUnit, "")
-		r.write(layout.State+"/wipe-under-way", "")
-		asked := filepath.Join(r.root, "asked")
-		r.write("/bin/systemctl", "#!/bin/sh\necho \"$1\" >> "+asked+"\ntest \"$1\" = is-active && exec "+strconv.FormatBool(runs)+"\nexit 1\n")
-		if err := os.Chmod(filepath.Join(r.root, "bin/systemctl"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		t.Setenv("PATH", filepath.Join(r.root, "bin")+":"+os.Getenv("PATH"))
-		socket := filepath.Join(r.root, "s")
-		go func() { // the engine ends the wipe, and only then listens
-			time.Sleep(wipeLook / 2)
-			if runs && engine.WipeAll(t.Context(), r.state(), true) == nil {
-				_ = wire.Serve(t.Context(), hostile{state: view.Collecting}, socket)
-			}
-		}()
-		c := &connection{socket: socket, target: target{hooks: hooks{root: r.root}}}
-		var said strings.Builder
-		err := c.wake(t.Context(), &said, c.client())
-		text, readErr := os.ReadFile(asked)
-		if (err == nil) != runs || readErr != nil || strings.Contains(string(text), "restart") == runs || strings.Contains(said.String(), "interrupted") != runs {
-			t.Errorf("it runs: %t: %v, %v, systemctl %q: %s", runs, err, readErr, text, said.String())
-		}
 	}
 }
 

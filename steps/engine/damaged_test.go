@@ -37,10 +37,10 @@ func tried(o Options) (e *Engine, err error) {
 func waitStarted(t *testing.T, e *Engine) *view.Snapshot {
 	t.Helper()
 	<-e.recovered
-	time.Sleep(5 * time.Millisecond) // the work, if it begins, begins here
-	s, err := e.Snapshot(t.Context())
-	must(t, err)
-	return s
+	e.mu.Lock()
+	works := e.core.stopWork != nil
+	e.mu.Unlock()
+	return until(t, e, "the work to begin", func(s *view.Snapshot) bool { return !works || s.State != view.Working || s.Current != "" })
 }
 
 // noisy has the light step leave one record of each kind.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"sync"
@@ -238,17 +239,16 @@ func (r *rig) options() Options {
 func until(t *testing.T, s session.Session, what string, ok func(*view.Snapshot) bool) *view.Snapshot {
 	t.Helper()
 	var last *view.Snapshot
-	for deadline := time.Now().Add(wait.Timeout(10 * time.Second)); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
-		snapshot, err := s.Snapshot(t.Context())
-		if err != nil {
-			t.Fatal(err)
+	wait.Soon(t, 10*time.Second, what, func() (err error) {
+		if last, err = s.Snapshot(t.Context()); err != nil {
+			return wait.Final(err)
 		}
-		if last = snapshot; ok(snapshot) {
-			return snapshot
+		if !ok(last) {
+			return fmt.Errorf("state %s, current %q, problem %+v", last.State, last.Current, last.Problem)
 		}
-	}
-	t.Fatalf("never saw: %s; state %s, current %q, problem %+v", what, last.State, last.Current, last.Problem)
-	return nil
+		return nil
+	})
+	return last
 }
 
 func inState(state view.State) func(*view.Snapshot) bool {
@@ -298,20 +298,23 @@ func (r *rig) fill(t *testing.T, s session.Session, token string) *view.Snapshot
 // reviewed asks for the review, again where a look at the machine found another answer meanwhile.
 func reviewed(t *testing.T, s session.Session, token string) *view.Snapshot {
 	t.Helper()
-	err := session.ErrState
-	for deadline := time.Now().Add(wait.Timeout(10 * time.Second)); errors.Is(err, session.ErrState) && time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+	var snapshot *view.Snapshot
+	wait.Soon(t, 10*time.Second, "the review", func() (err error) {
 		if err = s.Do(t.Context(), token, session.Action{Verb: session.Review}); err != nil {
-			continue
+			if !errors.Is(err, session.ErrState) {
+				err = wait.Final(err)
+			}
+			return err
 		}
-		snapshot, failed := s.Snapshot(t.Context())
-		must(t, failed)
-		if snapshot.State == view.Reviewed {
-			return snapshot
+		if snapshot, err = s.Snapshot(t.Context()); err != nil {
+			return wait.Final(err)
 		}
-		err = session.ErrState
-	}
-	t.Fatalf("no review: %v", err)
-	return nil
+		if snapshot.State != view.Reviewed {
+			return fmt.Errorf("state %s, problem %+v", snapshot.State, snapshot.Problem)
+		}
+		return nil
+	})
+	return snapshot
 }
 
 // start fills and starts.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"touchdown/backend"
@@ -351,17 +352,19 @@ func TestWhatNeverStarts(t *testing.T) {
 
 // TestADryRunLandsByNoStick: the engine of a dry run leaves a stick alone that would land the node.
 func TestADryRunLandsByNoStick(t *testing.T) {
-	r := newSealedRig(t)
-	r.dry = true
-	r.open(t)
-	until(t, r, "the form", inState(view.Collecting))
-	d := forNobody()
-	r.plug(t, "sdb", d)
-	for begun := time.Now(); time.Since(begun) < time.Second; time.Sleep(10 * time.Millisecond) { // another engine has used it by then
+	synctest.Test(t, func(t *testing.T) {
+		r := newSealedRig(t)
+		r.dry = true
+		r.open(t)
+		until(t, r, "the form", inState(view.Collecting))
+		d := forNobody()
+		r.plug(t, "sdb", d)
+		time.Sleep(time.Minute) // another engine has used it by then
 		if s := until(t, r, "a state", func(*view.Snapshot) bool { return true }); s.State != view.Collecting || r.used(t, d.ID) {
 			t.Fatalf("state %s", s.State)
 		}
-	}
+		must(t, r.Close())
+	})
 }
 
 // TestAPersonComesFirst: what a person typed is never overwritten, by an unattended stick, and neither is one who has

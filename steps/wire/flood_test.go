@@ -77,16 +77,12 @@ func flood(t *testing.T, path string, many int) {
 	var all sync.WaitGroup
 	for i := range many {
 		var c net.Conn
-		for try := 0; ; try++ {
-			var err error
-			if c, err = net.Dial("unix", path); err == nil {
-				break
+		wait.Soon(t, 10*time.Second, "room in the queue of the socket", func() (err error) {
+			if c, err = net.Dial("unix", path); err != nil && !errors.Is(err, syscall.EAGAIN) {
+				return wait.Final(err)
 			}
-			if !errors.Is(err, syscall.EAGAIN) || try == 10000 { // the queue of the socket is full
-				t.Fatal(err)
-			}
-			time.Sleep(time.Millisecond)
-		}
+			return err
+		})
 		t.Cleanup(func() { c.Close() })
 		request := evil[i%len(evil)]
 		_ = c.SetWriteDeadline(time.Now().Add(wait.Timeout(5 * time.Second)))
@@ -128,25 +124,24 @@ func TestFlood(t *testing.T) {
 	ask := func(when string) {
 		t.Helper()
 		began := time.Now()
-		for {
+		wait.Soon(t, time.Minute, "an answer "+when, func() error {
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://engine/v1/site/spec.clusterName", strings.NewReader(`{"value":"shop"}`))
 			if err != nil {
-				t.Fatal(err)
+				return wait.Final(err)
 			}
 			answer, err := client.Do(request)
-			if err == nil {
-				answer.Body.Close()
-				if answer.StatusCode != http.StatusOK {
-					t.Errorf("%s: %s", when, answer.Status)
+			if err != nil {
+				if !errors.Is(err, syscall.ENOENT) && !errors.Is(err, syscall.ECONNREFUSED) { // the server begins
+					err = wait.Final(err)
 				}
-				t.Logf("%s: answered in %s", when, time.Since(began).Round(time.Millisecond))
-				return
+				return err
 			}
-			if !errors.Is(err, syscall.ENOENT) && !errors.Is(err, syscall.ECONNREFUSED) {
-				t.Fatalf("%s: %v", when, err)
+			if answer.StatusCode != http.StatusOK {
+				t.Errorf("%s: %s", when, answer.Status)
 			}
-			time.Sleep(time.Millisecond) // the server begins
-		}
+			return answer.Body.Close()
+		})
+		t.Logf("%s: answered in %s", when, time.Since(began).Round(time.Millisecond))
 	}
 	ask("before")
 	before, threads := inUse(), runtime.NumGoroutine()
@@ -176,15 +171,13 @@ func TestAWatcherThatNeverReads(t *testing.T) {
 	}}
 	go func() { ended <- serve(ctx, engine, path, limits{requestTime, 100 * time.Millisecond, process}) }()
 	t.Cleanup(func() { stop(); <-ended })
-	for {
-		c, err := net.Dial("unix", path)
-		if err == nil {
-			defer c.Close()
-			_, _ = io.WriteString(c, "GET /v1/events HTTP/1.1\r\nHost: e\r\n\r\n")
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
+	var c net.Conn
+	wait.Soon(t, 10*time.Second, "the server", func() (err error) {
+		c, err = net.Dial("unix", path)
+		return err
+	})
+	defer c.Close()
+	_, _ = io.WriteString(c, "GET /v1/events HTTP/1.1\r\nHost: e\r\n\r\n")
 	select {
 	case <-left:
 	case <-time.After(wait.Timeout(10 * time.Second)):

@@ -48,13 +48,14 @@ func servedWith(t *testing.T, engine session.Session, limit limits) string {
 	ended := make(chan error, 1)
 	go func() { ended <- serve(ctx, engine, path, limit) }()
 	t.Cleanup(func() { stop(); <-ended })
-	for {
-		if c, err := net.Dial("unix", path); err == nil {
-			c.Close()
-			return path
+	wait.Soon(t, 10*time.Second, "the server", func() error {
+		c, err := net.Dial("unix", path)
+		if err == nil {
+			err = c.Close()
 		}
-		time.Sleep(time.Millisecond)
-	}
+		return err
+	})
+	return path
 }
 
 // raw sends bytes and returns the status of the answer and whether the server ended the connection within the time.

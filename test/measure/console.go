@@ -14,6 +14,7 @@ import (
 	"touchdown/steps/view"
 	"touchdown/steps/wire"
 	"touchdown/test/bench/figures"
+	"touchdown/test/wait"
 )
 
 // starts is how often a console is started to time its first text.
@@ -148,7 +149,7 @@ func firstWord(l *lab) (ms, paint float64, err error) {
 		if err != nil {
 			return 0, 0, err
 		}
-		err = s.until("ouchdown", 5*time.Second)
+		err = s.until("ouchdown", wait.Timeout(5*time.Second))
 		times = append(times, float64(time.Since(begin).Microseconds())/1000)
 		paint = max(paint, float64(s.quiet(pause)))
 		s.close()
@@ -182,12 +183,12 @@ func openForm(ctx context.Context, l *lab) (*screen, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.until("> "+field.Label.String(), 10*time.Second); err != nil {
+	if err := s.until("> "+field.Label.String(), wait.Timeout(10*time.Second)); err != nil {
 		s.close()
 		return nil, err
 	}
 	_, _ = s.tty.WriteString("\x07") // a console that died shows no text
-	if err := s.until("you have control", 10*time.Second); err != nil {
+	if err := s.until("you have control", wait.Timeout(10*time.Second)); err != nil {
 		s.close()
 		return nil, err
 	}

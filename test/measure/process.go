@@ -12,6 +12,7 @@ import (
 
 	"touchdown/steps/view"
 	"touchdown/test/bench"
+	"touchdown/test/wait"
 )
 
 // lab is a cluster with an engine beside it.
@@ -36,14 +37,17 @@ func newLab(ctx context.Context, s setup, delay string) (*lab, error) {
 		l.close()
 		return nil, fmt.Errorf("starting the engine: %w", err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if _, err := l.snapshot(ctx); err == nil {
-			return l, nil
-		} else if time.Now().After(deadline) {
-			l.close()
-			return nil, fmt.Errorf("waiting for the engine: %w", err)
-		}
+	first, stop := context.WithTimeout(ctx, wait.Timeout(10*time.Second))
+	defer stop()
+	err = wait.For(first, "the engine", func(ctx context.Context) error {
+		_, err := l.snapshot(ctx)
+		return err
+	})
+	if err != nil {
+		l.close()
+		return nil, err
 	}
+	return l, nil
 }
 
 func (l *lab) close() {

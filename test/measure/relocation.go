@@ -17,6 +17,7 @@ import (
 	"touchdown/test/bench/landing"
 	"touchdown/test/bench/node"
 	"touchdown/test/bench/site"
+	"touchdown/test/wait"
 )
 
 // shopStore is a site with fixed addresses that brings all that a baked node takes without a reboot: time servers, an SSH key,
@@ -188,7 +189,7 @@ func (m *journey) putBackAndLand(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := m.hears(ctx, newAddress, 10*time.Second); err != nil {
+	if err := m.hears(ctx, newAddress, wait.Timeout(10*time.Second)); err != nil {
 		return err
 	}
 	if err := m.Site.Client().Ping(ctx, oldAddress); err == nil {

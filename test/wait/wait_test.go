@@ -127,6 +127,13 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 	})
 }
 
+func TestWaitInABubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		Soon(t, time.Second, "half a minute", func() bool { return time.Since(begun) >= 30*time.Second })
+	})
+}
+
 func TestMachineNamesItsBusiestProcess(t *testing.T) {
 	stop := make(chan struct{})
 	defer close(stop)

@@ -39,7 +39,7 @@ type Store struct {
 	Version string       // of this program, for the manifests
 	Step    func(string) // told before each change that a crash could come between; for tests; may be nil
 
-	// Wait is how long to wait for another Touchdown at work on the image store; zero: 15 seconds, in which the look after a boot
+	// Wait is how long to wait for another Touchdown at work on the image store; zero: a minute, in which the look after a boot
 	// has removed what it removes.
 	Wait time.Duration
 }
@@ -178,13 +178,16 @@ func (p *Store) Switch(ctx context.Context, n int) error {
 	return p.journal().journaled(record{Op: "switch", Generation: n}, func() error { return p.disk().switchTo(n) })
 }
 
+// lockWait is four times what the look after a boot takes on an idle node. Who seeds has the lock for minutes: that is told, and not waited for.
+const lockWait = time.Minute
+
 // lock keeps a second Touchdown out: the engine and a command, or two commands.
 func (p *Store) lock() (func(), error) {
 	f, err := os.OpenFile(filepath.Join(p.Dir, lockFile), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening the image store's lock: %w", err)
 	}
-	for end := time.Now().Add(cmp.Or(p.Wait, 15*time.Second)); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(cmp.Or(p.Wait, lockWait)); ; time.Sleep(50 * time.Millisecond) {
 		if err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) || time.Now().After(end) {
 			break
 		}

@@ -16,6 +16,9 @@ import (
 	"touchdown/backend/host/hosttest"
 )
 
+// shortest is the least time for an answer in a test: a busy machine needs it for a connection with TLS.
+const shortest = 3 * time.Second
+
 // A registry that is hostile or broken costs seconds, kilobytes and nothing else, whatever it answers.
 func TestHostileRegistryCostsLittle(t *testing.T) {
 	digest := sum("x")
@@ -69,11 +72,12 @@ func TestHostileRegistryCostsLittle(t *testing.T) {
 		}, "malformed"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s, m := serve(t, true, func(w http.ResponseWriter, r *http.Request) bool { c.answer(w, r); return false }), hosttest.New(t)
 			s.trust(m, certDirs[0])
 			r := reader(t, m)
 			if slices.Contains(silent, name) { // these reach the limits; the others must not on a busy machine
-				r.timeouts = timeouts{answer: time.Second, quiet: time.Second, slowest: 1 << 10}
+				r.timeouts = timeouts{answer: shortest, quiet: time.Second, slowest: 1 << 10}
 			}
 			_, err := r.Image(t.Context(), s.host+"/a@"+digest)
 			if err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 4<<10 {
@@ -101,7 +105,7 @@ func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 // A layer may take longer than a short answer as long as it comes; one that does not come is given up.
 func TestBlobTakesItsTime(t *testing.T) {
 	content := strings.Repeat("a layer ", 4096)
-	const answer, pause = time.Second, 100 * time.Millisecond // the pauses together are longer than an answer may take
+	const answer, pause = shortest, 250 * time.Millisecond // the pauses together are longer than an answer may take
 	s, m := serve(t, true, func(w http.ResponseWriter, _ *http.Request) bool {
 		for n := range 16 {
 			_, _ = w.Write([]byte(content[n*2048 : (n+1)*2048]))

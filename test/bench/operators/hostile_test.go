@@ -1,6 +1,7 @@
 package operators
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"strings"
@@ -105,12 +106,9 @@ func (b *bed) consoleByHand() {
 // within tells whether something becomes so.
 func (b *bed) within(d time.Duration, so func() bool) bool {
 	b.t.Helper()
-	for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(250 * time.Millisecond) {
-		if so() {
-			return true
-		}
-	}
-	return false
+	ctx, stop := context.WithTimeout(b.t.Context(), d)
+	defer stop()
+	return wait.For(ctx, "a change, or its absence", so) == nil
 }
 
 // canaryWithHost sets a host on the route of the ingress operator, which makes it again without one.

@@ -2,6 +2,7 @@
 package person
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -245,15 +246,14 @@ func split(s string) []string {
 // rest waits until nothing comes any more.
 func (p *Person) rest() {
 	p.t.Helper()
-	for since := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+	since := time.Now()
+	wait.Soon(p.t, answer, "a screen at rest", func() error {
 		p.mu.Lock()
 		wrote, quiet := p.burst > 0, time.Since(p.wrote) > quietTime
 		p.mu.Unlock()
-		if wrote && quiet || time.Since(since) > nothing && quiet {
-			return
+		if !quiet || !wrote && time.Since(since) <= nothing {
+			return fmt.Errorf("it wrote: %t, quiet: %t; it shows\n%s", wrote, quiet, p.Screen())
 		}
-		if time.Since(since) > wait.Timeout(answer) {
-			p.t.Fatal("the screen is never at rest")
-		}
-	}
+		return nil
+	})
 }
