@@ -87,10 +87,6 @@ func (f *faults) devices() {
 		f.add("network.vlanID", message.F("%d is not a VLAN ID; use 1 to 4094", v))
 	}
 	f.mtu("network.mtu", message.F("%d bytes", f.s.MTU), f.s.MTU, true)
-	// The kernel's names of interfaces have at most 15 characters.
-	if name := f.s.device(); len(name) > 15 {
-		f.add("network.vlanID", message.F("the name %s would be too long for an interface", name))
-	}
 }
 
 func (f *faults) port(path, name string) {
