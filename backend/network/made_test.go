@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"touchdown/backend/host"
+	"touchdown/backend/host/hosttest"
 )
 
 // standing is a node in use whose br-ex stands on device; links are the interfaces of software that it has.
@@ -132,6 +133,30 @@ func TestAnUndoKnowsTheNames(t *testing.T) {
 	}
 	if i := back.find("out", ""); i == nil || i.State == "absent" {
 		t.Errorf("the VLAN that was there does not come back: %+v", back.Interfaces)
+	}
+}
+
+// TestWhatGoesStaysGone: the next boot would make a VLAN again out of the profile that another program wrote, with its addresses and routes.
+func TestWhatGoesStaysGone(t *testing.T) {
+	m := hosttest.New(t)
+	m.File(keptDir+"/site.nmconnection", "[connection]\nid=site\nuuid=1\ntype=vlan\ninterface-name=vlan8\n\n[vlan]\nid=8\nparent=enp1s0\n")
+	m.File(keptDir+"/storage.nmconnection", "[connection]\nid=storage\nuuid=2\ntype=vlan\ninterface-name=vlan9\n\n[vlan]\nid=9\nparent=enp1s0\n")
+	n := &Network{host: m.Machine, library: nmstateLibrary{}, manager: networkManager{}}
+	now := standing(t, "vlan8", aVLAN("vlan8", "enp1s0", 8), aVLAN("vlan9", "enp1s0", 9))
+	s := static()
+	s.Interface = "enp1s0"
+	p, err := compilePlan(t.Context(), n.library, s, now, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Persist(p); err != nil {
+		t.Fatal(err)
+	}
+	if n.host.Exists(keptDir + "/site.nmconnection") {
+		t.Error("the next boot makes the VLAN again")
+	}
+	if !n.host.Exists(keptDir + "/storage.nmconnection") {
+		t.Error("the VLAN of another program is gone")
 	}
 }
 
