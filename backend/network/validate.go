@@ -51,6 +51,7 @@ func (n *Network) Validate(ctx context.Context, s Settings, facts Facts) []Fault
 		return f.all
 	}
 	f.devices()
+	f.chosen(n, "network.interface", f.s.device(), append(f.s.ports(), f.s.base())...)
 	f.family("network.ipv4", f.s.IPv4, false)
 	f.family("network.ipv6", f.s.IPv6, true)
 	f.servers()
