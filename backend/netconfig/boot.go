@@ -7,7 +7,7 @@ import (
 )
 
 // kept wants nothing on the interface that leads out without which a switch may stop talking to it, and which is gone with the next boot:
-// configure-ovs makes that interface's profile anew (ovs-if-phys0) out of its name, MTU and MAC address, the parent and number of a VLAN
+// configure-ovs makes that interface's profile again (ovs-if-phys0) out of its name, MTU and MAC address, the parent and number of a VLAN
 // and the options of a bond. Ports of a bond, and what a VLAN stands on, keep their profiles with all that is in them.
 func (j *judge) kept() {
 	p := j.find(j.carrier())
@@ -50,7 +50,7 @@ func (j *judge) dropped() {
 	} {
 		if at.of[at.key] != nil {
 			here := at.place.and(at.key)
-			j.fail(here, message.T("leave it out; ports of a bond, and what a VLAN stands on, keep theirs"), message.F("%s is gone after a boot, which makes %s anew", here.String(), p.name))
+			j.fail(here, message.T("leave it out; ports of a bond, and what a VLAN stands on, keep theirs"), message.F("%s is gone after a boot, which makes %s again", here.String(), p.name))
 		}
 	}
 }

@@ -124,7 +124,7 @@ var refused = map[string]struct {
 	"802.1X on what leads out":           {port("  802.1x: {identity: a, eap-methods: [peap], password: x}\n"), "a boot makes it without 802.1X", 5},
 	"802.1X by DHCP":                     {"interfaces:\n- {name: eno1, type: ethernet, state: up, 802.1x: {identity: a}, ipv4: {enabled: true, dhcp: true}}\n", "a boot makes it without 802.1X", 2},
 	"a fixed speed":                      {port("  ethernet: {auto-negotiation: 'no', speed: 1000, duplex: full}\n"), "a boot makes it without a fixed speed", 5},
-	"a fixed speed, said by itself":      {port("  ethernet: {speed: 1000, duplex: full}\n"), "a boot makes it without a fixed speed", 5},
+	"a fixed speed without the word":     {port("  ethernet: {speed: 1000, duplex: full}\n"), "a boot makes it without a fixed speed", 5},
 	"a VLAN of a provider":               {one("vlan", "v1", "  vlan: {base-iface: eno1, id: 7, protocol: 802.1ad}\n", "", ""), "a boot makes it a VLAN by 802.1Q", 5},
 	"a VLAN that tells the switch":       {one("vlan", "v1", "  vlan: {base-iface: eno1, id: 7, registration-protocol: mvrp}\n", "", ""), "without telling the switch", 5},
 	"a part of another kind":             {port("  vlan: 7\n"), "interfaces[0].vlan is one value", 5},

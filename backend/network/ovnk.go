@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/host"
 	"touchdown/backend/message"
 )
 
@@ -17,17 +18,17 @@ const (
 // chosen refuses a device that the next boot would not build br-ex on, because the node's owner has chosen one; below are the interfaces
 // under it.
 func (f *faults) chosen(n *Network, path, device string, below ...string) {
-	if named := n.named(defaultBridge); named != "" && named != device {
+	if named := firstLine(n.host, defaultBridge); named != "" && named != device {
 		f.add(path, message.F("a boot makes br-ex of %s, which /etc/ovnk/default_bridge names, and not of %s; keep to it, or remove that file", named, device))
 	}
-	if named := n.named(extraBridge); named != "" && slices.Contains(append(below, device), named) {
+	if named := firstLine(n.host, extraBridge); named != "" && slices.Contains(append(below, device), named) {
 		f.add(path, message.F("%s belongs to a second bridge, as /etc/ovnk/extra_bridge says; choose another port, or remove that file", named))
 	}
 }
 
-// named is the interface in one of these files: its first line.
-func (n *Network) named(file string) string {
-	text, err := n.host.ReadFile(file)
+// firstLine is the interface that one of these files names.
+func firstLine(m *host.Machine, file string) string {
+	text, err := m.ReadFile(file)
 	if err != nil {
 		return ""
 	}

@@ -39,7 +39,7 @@ func (im *importer) network(s, ports spot) {
 	}
 	im.hostname(s.get("hostname.config"))
 	if len(state.Content) > 0 {
-		im.ports(ports, state)
+		byMAC(im, ports, state)
 		if s.path == "" {
 			s.path = "the desired state"
 		}
