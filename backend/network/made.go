@@ -90,3 +90,24 @@ func (now *Current) interfaces() []iface {
 	}
 	return now.Seen.Interfaces
 }
+
+// keepsNames has the VLANs of a document keep the names that they have here: NetworkManager makes a new one before the old one is gone, and
+// the kernel refuses that.
+func (d document) keepsNames(now *Current) {
+	for _, i := range d.list("interfaces") {
+		vlan, _ := i["vlan"].(map[string]any)
+		name, _ := i["name"].(string)
+		for _, here := range now.interfaces() {
+			if here.VLAN == nil || here.VLAN.Base != vlan["base-iface"] || float64(here.VLAN.ID) != vlan["id"] ||
+				slices.ContainsFunc(d.list("interfaces"), func(i map[string]any) bool { return i["name"] == here.Name }) {
+				continue
+			}
+			netconfig.Document(d).Rename(func(other string) string {
+				if other == name {
+					return here.Name
+				}
+				return other
+			})
+		}
+	}
+}

@@ -67,6 +67,7 @@ func TestWhatIsThereKeepsItsName(t *testing.T) {
 		"no VLAN any more":                      {standing(t, "vlan7", aVLAN("vlan7", "enp1s0", 7)), form(func(s *Settings) { s.Interface = "enp1s0" }), "", "vlan7"},
 		"a VLAN of another program's":           {standing(t, "enp1s0", aVLAN("storage", "enp1s0", 7)), onPort, "storage", ""},
 		"one of that name and another number":   {standing(t, "enp1s0", aVLAN("enp1s0.7", "enp1s0", 70)), onPort, "vlan7", ""},
+		"a VLAN of a document":                  {standing(t, "vlan7", aVLAN("vlan7", "enp2s0", 7)), Settings{Raw: []byte(rawVLAN)}, "vlan7", ""},
 		"both names are others'":                {standing(t, "enp1s0", aVLAN("enp1s0.7", "enp1s0", 70), aVLAN("vlan7", "enp2s0", 7)), onPort, "vlan7-2", ""},
 		"a bond under another name":             {standing(t, "bond1", aBond("bond1", "enp1s0", "enp2s0")), bonded, "bond1", ""},
 		"a bond in a VLAN, and nothing is said": {standing(t, "out", aBond("bond1", "enp1s0", "enp2s0"), aVLAN("out", "bond1", 7)), Settings{VLAN: 7}, "bond1 out", ""},
