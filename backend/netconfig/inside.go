@@ -81,6 +81,7 @@ func Doubts(from []byte, d Document) []Fault {
 			j.fail(p.at.and("mtu"), f.Fix, f.Text)
 		}
 	}
+	j.dropped()
 	for _, f := range j.given() {
 		for _, a := range f.addresses {
 			if a.subnet.Addr().Is4() || !a.subnet.Addr().IsLinkLocalUnicast() {

@@ -70,6 +70,7 @@ func Judge(text []byte, d Document) []Fault {
 	}
 	if len(j.faults) == 0 {
 		j.leadsOut()
+		j.kept()
 	}
 	return j.placed(text)
 }

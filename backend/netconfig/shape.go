@@ -74,7 +74,7 @@ var interfaceShape = groupOf("profile-name", "description", "mac-address", "perm
 	and("name", aName).and("type", &shape{only: Types}).and("mtu", aNumber).
 	and("state", &shape{only: []string{up, "down", absent, "ignore"}}).and("identifier", &shape{only: []string{"name", byMAC}}).
 	and("ipv4", familyShape).and("ipv6", familyShape).
-	and("ethernet", groupOf("auto-negotiation", "speed", "duplex")).
+	and("ethernet", groupOf("speed", "duplex").and("auto-negotiation", aFlag)).
 	and("vlan", groupOf("protocol", "registration-protocol", "reorder-headers", "loose-binding", "ingress-qos-map", "egress-qos-map").
 		and("base-iface", aName).and("id", aNumber)).
 	and("link-aggregation", groupOf("mode", "options", "ports-config").and("port", aName).and("ports", aName)).

@@ -170,7 +170,7 @@ func (s Settings) below(macs map[string]string, carrying bool) *state {
 		d.Interfaces = append(d.Interfaces, p)
 	}
 	if len(s.Bond.Ports) > 0 {
-		b := off(iface{Name: bondName, Type: "bond", State: "up", MTU: s.MTU, MAC: s.mac(macs)})
+		b := off(iface{Name: s.base(), Type: "bond", State: "up", MTU: s.MTU, MAC: s.mac(macs)})
 		// Without link monitoring (milliseconds) a bond never leaves a dead port.
 		b.Bond = &bond{Mode: s.Bond.Mode, Options: map[string]any{"miimon": "100"}, Ports: s.Bond.Ports}
 		d.Interfaces = append(d.Interfaces, b)

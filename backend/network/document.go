@@ -4,11 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"touchdown/backend/message"
 	"touchdown/backend/netconfig"
+	"touchdown/backend/value"
 )
 
 // document is an nmstate document as its author wrote it, once it was found to hold nothing but what a site may set.
@@ -70,50 +69,47 @@ func (d document) json() []byte {
 func (d document) list(keys ...string) []map[string]any { return netconfig.Document(d).List(keys...) }
 
 // resolve gives ports that are named by their MAC address the names that they have on this machine. nmstate would do so only
-// while it applies, and leave the name out of what it writes for the next boot.
+// while it applies, and leave the name out of what it writes for the next boot. What a document calls such a port counts in the document
+// alone: it may be the name that another port has here.
 func (d document) resolve(macs map[string]string) error {
+	here := map[string]string{} // the names on this machine, by those of the document
+	var found []map[string]any
 	for n, i := range d.list("interfaces") {
-		identifier, ok := i["identifier"]
-		if !ok || identifier == "name" {
+		if i["identifier"] != "mac-address" {
 			continue
 		}
 		place := fmt.Sprintf("interfaces[%d]", n)
 		mac, _ := i["mac-address"].(string)
-		port, known := macs[strings.ToLower(mac)]
+		port, known := macs[value.MAC(mac)]
 		alias, _ := i["name"].(string)
-		switch {
-		case !known:
+		if !known {
 			return fmt.Errorf("%s.mac-address is not the MAC address of a port of this machine", place)
-		case alias != port && (isPort(macs, alias) || d.named(port)):
-			return fmt.Errorf("%s.name is the name of a port with another MAC address", place)
 		}
+		for other, is := range here {
+			if is == port && other != alias {
+				return fmt.Errorf("%s.mac-address is that of another interface of the document", place)
+			}
+		}
+		here[alias] = port
+		found = append(found, i)
+	}
+	for n, i := range d.list("interfaces") {
+		name, _ := i["name"].(string)
+		for alias, port := range here {
+			if name == port && here[name] == "" {
+				return fmt.Errorf("interfaces[%d].name is the name of the port that the document calls %s", n, alias)
+			}
+		}
+	}
+	for _, i := range found {
 		delete(i, "identifier")
 		delete(i, "mac-address") // it said which port; another one than its own it shall not get
-		i["name"] = port
-		d.rename(alias, port)
 	}
-	return nil
-}
-
-func isPort(macs map[string]string, name string) bool {
-	for _, port := range macs {
-		if port == name {
-			return true
-		}
-	}
-	return false
-}
-
-func (d document) named(name string) bool {
-	return slices.ContainsFunc(d.list("interfaces"), func(i map[string]any) bool { return i["name"] == name })
-}
-
-// rename has everything that refers to an interface by one name refer to it by another.
-func (d document) rename(from, to string) {
 	netconfig.Document(d).Rename(func(name string) string {
-		if name == from {
-			name = to
+		if port := here[name]; port != "" {
+			return port
 		}
 		return name
 	})
+	return nil
 }

@@ -66,6 +66,10 @@ func goodDocuments(b *bench, originals []byte) {
 		{"plain", network.SiteDocument(""), "true"},
 		{"by its MAC address", network.SiteDocument("  profile-name: uplink\n  identifier: mac-address\n  mac-address: " + mac + "\n"), "true"},
 		{
+			"by its MAC address, under the other port's name",
+			strings.ReplaceAll(network.SiteDocument("  identifier: mac-address\n  mac-address: "+mac+"\n"), "enp1s0", "enp2s0"), "ovs-vsctl list-ports br-ex | grep -qx enp1s0",
+		},
+		{
 			"a route beside", network.WithRoute("destination: 10.20.0.0/16, next-hop-interface: enp1s0, next-hop-address: 198.51.100.9"),
 			"ip route show 10.20.0.0/16 | grep -q 'via 198.51.100.9 dev br-ex'",
 		},

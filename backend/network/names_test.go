@@ -25,6 +25,12 @@ func carrying(name, kind string) string {
 		"dns-resolver: {config: {server: [198.51.100.53]}}\n"
 }
 
+// bondOf is a document for a bond of enp1s0; more goes into the entry of that port.
+func bondOf(more string) string {
+	return strings.Replace(carrying("bond0", "  type: bond\n  link-aggregation: {mode: active-backup, port: [enp1s0]}\n"), "interfaces:\n",
+		"interfaces:\n- name: enp1s0\n  type: ethernet\n  state: up\n"+more, 1)
+}
+
 // TestProfilesStayInTheirFolder: what a document calls a profile or an interface never leads to a file elsewhere. A name that
 // names no file is refused; another name of the profile alone has no say in the file's.
 func TestProfilesStayInTheirFolder(t *testing.T) {

@@ -134,6 +134,7 @@ func readOriginals(data []byte) (*originals, error) {
 			Fix: message.T("Set the network by hand in the form."), Err: fmt.Errorf("reading the originals: %w", err),
 		}
 	}
+	o.Before.named(o.Before.Seen)
 	return &o, nil
 }
 

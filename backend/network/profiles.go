@@ -71,13 +71,18 @@ func (d profiles) putKeptBack(o *originals) (changed bool, err error) {
 	return changed, nil
 }
 
-// rivals are the kept profiles that are not p's and would compete with one of them for its port, and those of an earlier plan.
-// All others are someone else's and stay: a profile is for a port only where it says so itself.
+// rivals are the kept profiles that are not p's and would compete with one of them for its port, those of a VLAN or bond that led out and
+// goes, which the next boot would make again, and those of an earlier plan. All others are someone else's and stay: a profile is for a port only where it says so itself.
 func (d profiles) rivals(p *Plan) ([]string, error) {
 	ports, macs, names := map[string]bool{}, map[string]bool{}, []string{}
 	for _, f := range p.files {
 		ports[values(f.Text)["connection.interface-name"]] = true
 		names = append(names, f.Name)
+	}
+	for _, name := range []string{p.before.made.bond, p.before.made.vlan} {
+		if name != "" {
+			ports[name] = true
+		}
 	}
 	for mac, name := range p.before.Macs {
 		if ports[name] {

@@ -19,6 +19,10 @@ func (p *Plan) raw() (physical []byte, err error) {
 	if err != nil {
 		return nil, badDocument(err)
 	}
+	d.keepsNames(p.before)
+	if view, err = d.view(); err != nil {
+		return nil, err
+	}
 	carrier := d.leads()
 	p.place(carrier, view.physicalPorts())
 	for _, a := range p.Settings.Own {

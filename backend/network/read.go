@@ -124,6 +124,7 @@ func (now *Current) place(live *state, hint string) {
 		now.Carrier = now.Device
 	}
 	now.below(live, now.Device)
+	now.named(live)
 }
 
 // withoutBridge is the port that a boot would build br-ex on: one with a default route, that of the last boot before others; without

@@ -2,7 +2,6 @@ package network
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"touchdown/backend/host"
@@ -30,6 +29,7 @@ type Settings struct {
 	Raw       []byte     // nmstate YAML instead of all of the above
 	Own       host.Own   // the node's own addresses, kept in any case; none: the current ones
 	Inside    []Reserved `json:"-"` // networks inside the node, which no document may use; none: OVNDefaults
+	made      made       // of resolved settings
 }
 
 // Bond bundles ports.
@@ -48,9 +48,6 @@ type Family struct {
 
 // BondModes are those that need nothing from the switch or LACP only; the kernel's names.
 var BondModes = []string{"active-backup", "802.3ad", "balance-xor", "balance-rr", "balance-tlb", "balance-alb", "broadcast"}
-
-// bondName is the bond's device; a node has one.
-const bondName = "bond0"
 
 // Automatic tells whether the site's network gives the address.
 func (f Family) Automatic() bool { return f.Method == DHCP || f.Method == Autoconf }
@@ -83,6 +80,7 @@ func (s Settings) Resolve(now *Current) Settings {
 		r.Search = slices.Clone(now.Search)
 	}
 	r.DNS = byFamily(r.DNS)
+	r.made = r.makes(now)
 	return r
 }
 
@@ -123,14 +121,14 @@ func (f Family) or(now Family) Family {
 // device is the top of what br-ex stands on: the port, the bond, or the VLAN over either.
 func (s Settings) device() string {
 	if s.VLAN > 0 {
-		return s.base() + "." + strconv.Itoa(s.VLAN)
+		return s.made.vlan
 	}
 	return s.base()
 }
 
 func (s Settings) base() string {
 	if len(s.Bond.Ports) > 0 {
-		return bondName
+		return s.made.bond
 	}
 	return s.Interface
 }

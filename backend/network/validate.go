@@ -51,6 +51,7 @@ func (n *Network) Validate(ctx context.Context, s Settings, facts Facts) []Fault
 		return f.all
 	}
 	f.devices()
+	f.chosen(n, "network.interface", f.s.device(), append(f.s.ports(), f.s.base())...)
 	f.family("network.ipv4", f.s.IPv4, false)
 	f.family("network.ipv6", f.s.IPv6, true)
 	f.servers()
@@ -87,10 +88,6 @@ func (f *faults) devices() {
 		f.add("network.vlanID", message.F("%d is not a VLAN ID; use 1 to 4094", v))
 	}
 	f.mtu("network.mtu", message.F("%d bytes", f.s.MTU), f.s.MTU, true)
-	// The kernel's names of interfaces have at most 15 characters.
-	if name := f.s.device(); len(name) > 15 {
-		f.add("network.vlanID", message.F("the name %s would be too long for an interface", name))
-	}
 }
 
 func (f *faults) port(path, name string) {

@@ -27,6 +27,7 @@ func (f *faults) raw(ctx context.Context, n *Network) {
 	for _, p := range view.physicalPorts() {
 		f.port(path, p)
 	}
+	f.chosen(n, path, d.leads(), view.under(d.leads())...)
 	f.networks(path, d, view)
 	if len(f.all) > 0 {
 		return

@@ -83,7 +83,7 @@ func fromInstallConfig(im *importer, doc spot) {
 	im.proxy(doc.get("proxy"))
 	im.take(doc.get("additionalTrustBundle"), "spec.additionalTrustBundle")
 	im.list(doc.get("platform.baremetal.additionalNTPServers"), "spec.additionalNTPSources")
-	im.network(im.host("name", doc.get("platform.baremetal.hosts"), false).get("networkConfig"))
+	im.network(im.host("name", doc.get("platform.baremetal.hosts"), false).get("networkConfig"), spot{})
 }
 
 // fromAgentConfig takes over what an agent-config.yaml says about its host.
@@ -96,14 +96,14 @@ func fromAgentConfig(im *importer, doc spot) {
 	im.list(doc.get("additionalNTPSources"), "spec.additionalNTPSources")
 	host := im.host("hostname", doc.get("hosts"), true)
 	im.hostname(host.get("hostname"))
-	im.network(host.get("networkConfig"))
+	im.network(host.get("networkConfig"), host.get("interfaces"))
 }
 
 // fromImageBasedConfig takes over what an image-based-config.yaml of the installer says (pkg/types/imagebased). The names of the
 // cluster are in the install-config beside it.
 func fromImageBasedConfig(im *importer, doc spot) {
 	im.hostname(doc.get("hostname"))
-	im.network(doc.get("networkConfig"))
+	im.network(doc.get("networkConfig"), spot{})
 	im.list(doc.get("additionalNTPSources"), "spec.additionalNTPSources")
 }
 

@@ -66,7 +66,7 @@ func TestImportOfUnknownNetworkKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		im := &importer{config: New(), account: account{marked: map[*yaml.Node]bool{}}}
-		return func() { im.network(spot{root.Content[0], "a"}) }
+		return func() { im.network(spot{root.Content[0], "a"}, spot{}) }
 	})
 	if ratio > 1.5 {
 		t.Errorf("twice the keys take %.1f times the memory", ratio)

@@ -55,7 +55,7 @@ func (im *importer) cluster(s spot) {
 // node takes what both kinds say about a node.
 func (im *importer) node(s spot) {
 	im.hostname(s.get("hostName"))
-	im.network(s.get("nodeNetwork.config"))
+	im.network(s.get("nodeNetwork.config"), s.get("nodeNetwork.interfaces"))
 	takeLabels(im, s.get("nodeLabels"))
 }
 

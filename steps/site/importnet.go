@@ -8,13 +8,16 @@ import (
 )
 
 // fromNMState takes over a desired state of nmstate. It stays in its own words: spec.network has no place for much of what it can say.
-func fromNMState(im *importer, doc spot) { im.network(doc) }
+func fromNMState(im *importer, doc spot) { im.network(doc, spot{}) }
 
 // fromNMStateConfig takes over an NMStateConfig of the assisted installer (agent-install.openshift.io/v1beta1).
-func fromNMStateConfig(im *importer, doc spot) { im.network(doc.get("spec.config")) }
+func fromNMStateConfig(im *importer, doc spot) {
+	im.network(doc.get("spec.config"), doc.get("spec.interfaces"))
+}
 
 // network takes the groups of a desired state that a site may set, and the name of the node, which has its own place in a site config.
-func (im *importer) network(s spot) {
+// ports are the MAC addresses of the names in it, where the document has them.
+func (im *importer) network(s, ports spot) {
 	if s.blank() {
 		return
 	}
@@ -36,6 +39,7 @@ func (im *importer) network(s spot) {
 	}
 	im.hostname(s.get("hostname.config"))
 	if len(state.Content) > 0 {
+		byMAC(im, ports, state)
 		if s.path == "" {
 			s.path = "the desired state"
 		}
@@ -74,7 +78,7 @@ func (im *importer) networkText(s spot) {
 	im.use(s)
 	shift(root, s.node.Line, s.node.Column)
 	im.trees = append(im.trees, tree{inner, true})
-	im.network(inner)
+	im.network(inner, spot{})
 }
 
 // shift gives every value of a text the place where the text stands in its document.

@@ -49,7 +49,7 @@ var importReasons = map[string]string{
 
 	"node_ip": followsNet, "node_ips": followsNet, "machine_network": followsNet, "machine_networks": followsNet, "machineNetwork": followsNet,
 	"apiVIP": followsNet, "apiVIPs": followsNet, "apiVips": followsNet, "ingressVips": followsNet, "ingressVIP": followsNet, "ingressVIPs": followsNet, "addInternalDNSEntries": followsNet,
-	"interfaces": "spec.networkConfig names the ports; see that it calls them as the node does",
+	"interfaces": "they are the MAC addresses of names that no network settings of the document have",
 
 	"ovn": makesBridges, "ovs-db": makesBridges,
 }

@@ -26,7 +26,11 @@ func form(entries string) string {
 
 // document is the same network as an nmstate document, with the address on a VLAN of a device.
 func document(device string, below ...string) string {
-	name := device + ".120"
+	return documentAs(device+".120", device, below...)
+}
+
+// documentAs is document with another name of the VLAN.
+func documentAs(name, device string, below ...string) string {
 	return `  networkConfig: |
     interfaces:
     - {name: ` + name + `, type: vlan, state: up, vlan: {base-iface: ` + device + `, id: 120},
@@ -54,7 +58,18 @@ func (f *trip) documents() {
 		f.Errorf("a document without br-ex was not refused:\n%s", events)
 	}
 	f.inVLAN("bond0.120")
-	f.keeps("a VLAN of a port by a document", document("enp1s0"))
-	f.inVLAN("enp1s0.120")
+	f.keeps("a VLAN of a port by a document", documentAs("site120", "enp1s0"))
+	f.inVLAN("site120")
 	f.shows("! test -e /proc/net/bonding/bond0")
+	f.renamed()
+}
+
+// renamed asks for the VLAN site120 under other names, by a document and by the form: the kernel has no second VLAN of a number on a port.
+func (f *trip) renamed() {
+	f.Helper()
+	f.keeps("the VLAN under another name", document("enp1s0"))
+	f.inVLAN("site120")
+	f.keeps("the same VLAN by the form", form("interface: enp1s0, vlanID: 120, mtu: 9000"))
+	f.inVLAN("site120")
+	f.shows("! ip link show enp1s0.120 2>&1")
 }

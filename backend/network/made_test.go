@@ -1,0 +1,189 @@
+package network
+
+import (
+	"encoding/json"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"touchdown/backend/host"
+	"touchdown/backend/host/hosttest"
+)
+
+// standing is a node in use whose br-ex stands on device; links are the interfaces of software that it has.
+func standing(t *testing.T, device string, links ...iface) *Current {
+	t.Helper()
+	var seen []*state
+	for _, file := range []string{"testdata/factory-configured.json", "testdata/factory-live.json"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := parseState(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range s.find(Bridge, "ovs-bridge").Bridge.Ports {
+			if p.Name == "enp1s0" {
+				s.find(Bridge, "ovs-bridge").Bridge.Ports[0].Name, s.find(Bridge, "ovs-bridge").Bridge.Ports[1].Name = device, Bridge
+			}
+		}
+		s.Interfaces = append(s.Interfaces, links...)
+		seen = append(seen, s)
+	}
+	return understand(seen[0], seen[1], host.DefaultOwn, "")
+}
+
+func aVLAN(name, base string, id int) iface {
+	return iface{Name: name, Type: "vlan", State: "up", VLAN: &vlan{base, id}}
+}
+
+func aBond(name string, ports ...string) iface {
+	return iface{Name: name, Type: "bond", State: "up", Bond: &bond{Mode: "active-backup", Ports: ports}}
+}
+
+// TestWhatIsThereKeepsItsName: the kernel has a VLAN of a number once on an interface, and a port in one bond, whatever they are called.
+func TestWhatIsThereKeepsItsName(t *testing.T) {
+	form := func(change func(*Settings)) Settings {
+		s := static()
+		change(&s)
+		return s
+	}
+	tagged := form(func(s *Settings) { s.VLAN = 7 })
+	onPort := form(func(s *Settings) { s.Interface, s.VLAN = "enp1s0", 7 })
+	bonded := form(func(s *Settings) { s.Bond = Bond{"active-backup", []string{"enp2s0", "enp1s0"}} })
+	both := form(func(s *Settings) { s.Bond, s.VLAN = bonded.Bond, 7 })
+	for name, c := range map[string]struct {
+		now  *Current
+		s    Settings
+		made string // what the plan makes, by name
+		gone string
+	}{
+		"a VLAN under another name":             {standing(t, "vlan7", aVLAN("vlan7", "enp1s0", 7)), tagged, "vlan7", ""},
+		"it, and its port is named":             {standing(t, "vlan7", aVLAN("vlan7", "enp1s0", 7)), onPort, "vlan7", ""},
+		"it, and nothing is said":               {standing(t, "vlan7", aVLAN("vlan7", "enp1s0", 7)), Settings{}, "vlan7", ""},
+		"its VLAN gets another number":          {standing(t, "vlan8", aVLAN("vlan8", "enp1s0", 8)), onPort, "enp1s0.7", "vlan8"},
+		"no VLAN any more":                      {standing(t, "vlan7", aVLAN("vlan7", "enp1s0", 7)), form(func(s *Settings) { s.Interface = "enp1s0" }), "", "vlan7"},
+		"a VLAN of another program's":           {standing(t, "enp1s0", aVLAN("storage", "enp1s0", 7)), onPort, "storage", ""},
+		"one of that name and another number":   {standing(t, "enp1s0", aVLAN("enp1s0.7", "enp1s0", 70)), onPort, "vlan7", ""},
+		"a VLAN of a document":                  {standing(t, "vlan7", aVLAN("vlan7", "enp2s0", 7)), Settings{Raw: []byte(rawVLAN)}, "vlan7", ""},
+		"both names are others'":                {standing(t, "enp1s0", aVLAN("enp1s0.7", "enp1s0", 70), aVLAN("vlan7", "enp2s0", 7)), onPort, "vlan7-2", ""},
+		"a bond under another name":             {standing(t, "bond1", aBond("bond1", "enp1s0", "enp2s0")), bonded, "bond1", ""},
+		"a bond in a VLAN, and nothing is said": {standing(t, "out", aBond("bond1", "enp1s0", "enp2s0"), aVLAN("out", "bond1", 7)), Settings{VLAN: 7}, "bond1 out", ""},
+		"it, in a VLAN":                         {standing(t, "bond1", aBond("bond1", "enp1s0", "enp2s0")), both, "bond1 bond1.7", ""},
+		"its bond gets another port":            {standing(t, "team", aBond("team", "enp1s0")), bonded, "team", ""},
+		"no bond any more":                      {standing(t, "bond1", aBond("bond1", "enp1s0", "enp2s0")), onPort, "enp1s0.7", "bond1"},
+		"a bond of another program's":           {standing(t, "enp1s0", aBond("bond0", "enp3s0")), bonded, "bond1", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := compilePlan(t.Context(), offline(t).library, c.s, c.now, c.now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := parseState(p.desired)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var made, gone []string
+			for _, i := range want.Interfaces {
+				switch {
+				case i.State == "absent":
+					gone = append(gone, i.Name)
+				case i.VLAN != nil || i.Bond != nil:
+					made = append(made, i.Name)
+				}
+			}
+			if got := strings.Join(made, " "); got != c.made {
+				t.Errorf("makes %q, want %q:\n%s", got, c.made, p.desired)
+			}
+			if got := strings.Join(gone, " "); got != c.gone {
+				t.Errorf("removes %q, want %q:\n%s", got, c.gone, p.desired)
+			}
+			if c.made != "" && !slices.ContainsFunc(p.files, func(f keyfile) bool { return f.Name == prefix+lastWord(c.made)+".nmconnection" }) {
+				t.Errorf("the next boot makes no %s: %v", lastWord(c.made), p.files)
+			}
+		})
+	}
+}
+
+func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
+
+// TestAnUndoKnowsTheNames: what is put back has the names that it had, after a restart of the engine too.
+func TestAnUndoKnowsTheNames(t *testing.T) {
+	before := standing(t, "out", aBond("team", "enp1s0", "enp2s0"), aVLAN("out", "team", 7))
+	text, err := json.Marshal(originals{Version: originalsVersion, Before: before})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := readOriginals(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := o.Before.own()
+	if b, v := own.find("team", "bond"), own.find("out", "vlan"); b == nil || v == nil || v.VLAN.Base != "team" {
+		t.Errorf("what is put back has not the bond and the VLAN that were there: %+v", own.Interfaces)
+	}
+	trial := standing(t, "team.8", aBond("team", "enp1s0", "enp2s0"), aVLAN("team.8", "team", 8))
+	back, err := parseState(o.desired(trial))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := back.find("team.8", ""); i == nil || i.State != "absent" {
+		t.Errorf("the VLAN of the trial stays: %+v", back.Interfaces)
+	}
+	if i := back.find("out", ""); i == nil || i.State == "absent" {
+		t.Errorf("the VLAN that was there does not come back: %+v", back.Interfaces)
+	}
+}
+
+// TestWhatGoesStaysGone: the next boot would make a VLAN again out of the profile that another program wrote, with its addresses and routes.
+func TestWhatGoesStaysGone(t *testing.T) {
+	m := hosttest.New(t)
+	m.File(keptDir+"/site.nmconnection", "[connection]\nid=site\nuuid=1\ntype=vlan\ninterface-name=vlan8\n\n[vlan]\nid=8\nparent=enp1s0\n")
+	m.File(keptDir+"/storage.nmconnection", "[connection]\nid=storage\nuuid=2\ntype=vlan\ninterface-name=vlan9\n\n[vlan]\nid=9\nparent=enp1s0\n")
+	n := &Network{host: m.Machine, library: nmstateLibrary{}, manager: networkManager{}}
+	now := standing(t, "vlan8", aVLAN("vlan8", "enp1s0", 8), aVLAN("vlan9", "enp1s0", 9))
+	s := static()
+	s.Interface = "enp1s0"
+	p, err := compilePlan(t.Context(), n.library, s, now, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Persist(p); err != nil {
+		t.Fatal(err)
+	}
+	if n.host.Exists(keptDir + "/site.nmconnection") {
+		t.Error("the next boot makes the VLAN again")
+	}
+	if !n.host.Exists(keptDir + "/storage.nmconnection") {
+		t.Error("the VLAN of another program is gone")
+	}
+}
+
+// TestVLANsOfPortsWithLongNames: the kernel's names have at most 15 characters, and those of today's ports leave no room for a number.
+func TestVLANsOfPortsWithLongNames(t *testing.T) {
+	const long = "eno12399np0"
+	now := factory(t)
+	now.Macs["aa:00:00:00:00:09"] = long
+	n := offline(t)
+	for id, want := range map[int]string{7: long + ".7", 100: long + ".100", 1000: "vlan1000"} {
+		s := static()
+		s.Interface, s.VLAN = long, id
+		if faults := n.Validate(t.Context(), s, Facts{Now: now, Ports: []Port{{Name: long}}}); len(faults) > 0 {
+			t.Errorf("VLAN %d is refused: %+v", id, faults)
+		}
+		p, err := compilePlan(t.Context(), n.library, s, now, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(p.files, func(f keyfile) bool { return f.Name == prefix+want+".nmconnection" })
+		if i < 0 {
+			t.Errorf("VLAN %d has no profile for %s: %v", id, want, p.files)
+			continue
+		}
+		if v := values(p.files[i].Text); v["vlan.parent"] != long || v["connection.interface-name"] != want {
+			t.Errorf("VLAN %d has the profile %s", id, p.files[i].Text)
+		}
+	}
+}
