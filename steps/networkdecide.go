@@ -68,7 +68,7 @@ func extending(ctx context.Context, extend func(context.Context, time.Duration) 
 
 var errTooLong = errors.New("the question about the network settings was open for too long")
 
-// refuseTime is for putting back, which has bounds of its own that come to less (backend/network); this one is for what hangs.
+// refuseTime limits a call that hangs. The timeouts of backend/network for putting settings back are shorter, in sum too.
 const refuseTime = 10 * time.Minute
 
 // refuse puts the old settings back and returns why. What failed with the new ones says nothing of the old ones.

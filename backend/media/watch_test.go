@@ -437,8 +437,8 @@ func TestUnreadable(t *testing.T) {
 	}
 }
 
-// TestADriveThatMayNotBeOpened: the console tells its name for as long as it is there, and other media can still be used. A drive without a
-// medium is not told.
+// TestADriveThatMayNotBeOpened: the console shows the name of a drive that Touchdown has no permission to open, until the drive is removed.
+// Other media can still be used. A drive without a medium is not shown.
 func TestADriveThatMayNotBeOpened(t *testing.T) {
 	const denied = "/sys/bus/platform/drivers_probe" // nobody may read it, root neither
 	if f, err := os.Open(denied); !errors.Is(err, fs.ErrPermission) {

@@ -11,9 +11,9 @@ import (
 	"touchdown/backend/problem"
 )
 
-// How long things take at most: NetworkManager restarted by systemd, addresses back after a roll-back, an activation of
-// br-ex that hangs (bench: 6 s for the second attempt). Each ends as soon as it is so. Where it does not become so, what follows is
-// safe: the settings are applied again out of the originals. Only then a problem is told, so the last of them is long enough for a busy machine.
+// Timeouts, all of which end early on success: systemd restarts NetworkManager, a roll-back restores the addresses, the same after the
+// originals were applied again (restoredWait), and an activation of br-ex that hangs (6 s on the bench for the second attempt). When one of
+// the others expires, the originals are applied again. Only restoredWait ends in a problem for the technician, so it suits a busy machine.
 const (
 	managerBack  = time.Minute
 	restoreWait  = 8 * time.Second

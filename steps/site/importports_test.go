@@ -8,7 +8,7 @@ import (
 	"touchdown/backend/netconfig"
 )
 
-// TestImportOfPortsByMAC: what another program calls a port is a name of its own; the MAC addresses beside it say which port it means.
+// TestImportOfPortsByMAC: port names in documents for the installer need not be the node's. The MAC addresses in them identify the ports.
 func TestImportOfPortsByMAC(t *testing.T) {
 	const (
 		macs = "[{name: eno1, macAddress: 'AA:00:00:00:00:02'}, {name: eno2, macAddress: 'aa-00-00-00-00-01'}, {name: eno9, macAddress: 'aa:00:00:00:00:09'}]"

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// decls are the declarations of packages: what each names of its own package and of the bench, and whether it uses the built program.
+// decls are the declarations of several packages: for each, the names from its package and from the bench that it uses, and whether it uses
+// the built program.
 type decls struct {
 	names map[string][]string // by "package.name"
 	uses  map[string]bool

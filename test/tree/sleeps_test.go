@@ -103,7 +103,7 @@ func TestTestsWaitByWait(t *testing.T) {
 					}
 				}
 				if at != "" {
-					t.Errorf("%s waits in a loop of its own: use test/wait", at)
+					t.Errorf("%s sleeps in a loop: wait with test/wait instead", at)
 				}
 			}
 			return nil
