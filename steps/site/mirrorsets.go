@@ -55,14 +55,14 @@ func mirrorsOf(path, text string) (*yaml.Node, *Error) {
 // for each kind of content, and a source can be in several. The cluster merges them, too (openshift/api config/v1
 // types_image_digest_mirror_set.go: "the sets of defined mirrors will be merged together").
 func merge(list, item *yaml.Node) {
-	source, more := text(child(item, "source")), child(item, "mirrors")
+	source, more := textAt(item, "source"), child(item, "mirrors")
 	for _, there := range list.Content {
 		mirrors := child(there, "mirrors")
-		if source == "" || text(child(there, "source")) != source || text(child(there, policy)) != text(child(item, policy)) || !sequences(mirrors, more) {
+		if source == "" || textAt(there, "source") != source || textAt(there, policy) != textAt(item, policy) || !sequences(mirrors, more) {
 			continue
 		}
 		for _, m := range more.Content {
-			if !slices.ContainsFunc(mirrors.Content, func(n *yaml.Node) bool { return text(n) == text(m) }) {
+			if !slices.ContainsFunc(mirrors.Content, func(n *yaml.Node) bool { return n.Value == m.Value }) {
 				mirrors.Content = append(mirrors.Content, m)
 			}
 		}
@@ -73,14 +73,6 @@ func merge(list, item *yaml.Node) {
 
 // policy is the key that says whether a source may be asked where no mirror answers.
 const policy = "mirrorSourcePolicy"
-
-// text is the value of a scalar, "" for anything else and for none.
-func text(n *yaml.Node) string {
-	if n == nil || n.Kind != yaml.ScalarNode {
-		return ""
-	}
-	return n.Value
-}
 
 func sequences(nodes ...*yaml.Node) bool {
 	return !slices.ContainsFunc(nodes, func(n *yaml.Node) bool { return n == nil || n.Kind != yaml.SequenceNode })
