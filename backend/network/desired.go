@@ -48,12 +48,16 @@ func (n *Network) Compile(ctx context.Context, s Settings, saved []byte) (*Plan,
 
 func compilePlan(ctx context.Context, l library, s Settings, before, now *Current) (*Plan, error) {
 	p := &Plan{Settings: s.Resolve(before), asked: s, Carrier: Bridge, before: before, now: now}
+	p.Settings.made = p.Settings.makes(now, before)
 	compile := p.form
 	if len(s.Raw) > 0 {
 		compile = p.raw
 	}
 	physical, err := compile()
 	if err != nil {
+		return nil, err
+	}
+	if p.desired, err = leaving(p.desired, before, now); err != nil {
 		return nil, err
 	}
 	files, err := l.generate(ctx, physical)

@@ -109,6 +109,26 @@ func TestWhatIsThereKeepsItsName(t *testing.T) {
 
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 
+// TestWhatAnEarlierTryMadeKeepsItsName: the names are those of now, too, where the network from before the first change has none.
+func TestWhatAnEarlierTryMadeKeepsItsName(t *testing.T) {
+	form := static()
+	form.Interface, form.VLAN = "enp2s0", 7
+	for name, s := range map[string]Settings{"a form": form, "a document": {Raw: []byte(rawVLAN)}} {
+		now := standing(t, "site", aVLAN("site", "enp2s0", 7))
+		p, err := compilePlan(t.Context(), offline(t).library, s, standing(t, "enp1s0"), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := parseState(p.desired)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i := want.find("site", ""); i == nil || i.State != "up" || want.find("enp2s0.7", "") != nil {
+			t.Errorf("%s: the VLAN loses its name: %s", name, p.desired)
+		}
+	}
+}
+
 // TestAnUndoKnowsTheNames: what is put back has the names that it had, after a restart of the engine too.
 func TestAnUndoKnowsTheNames(t *testing.T) {
 	before := standing(t, "out", aBond("team", "enp1s0", "enp2s0"), aVLAN("out", "team", 7))
@@ -125,7 +145,11 @@ func TestAnUndoKnowsTheNames(t *testing.T) {
 		t.Errorf("what is put back has not the bond and the VLAN that were there: %+v", own.Interfaces)
 	}
 	trial := standing(t, "team.8", aBond("team", "enp1s0", "enp2s0"), aVLAN("team.8", "team", 8))
-	back, err := parseState(o.desired(trial))
+	text, err = o.desired(trial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := parseState(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,6 +160,63 @@ func TestAnUndoKnowsTheNames(t *testing.T) {
 		t.Errorf("the VLAN that was there does not come back: %+v", back.Interfaces)
 	}
 }
+
+// TestPortsSayThatTheyLeaveABond: nmstate would leave them as they are, and down once the bond is gone.
+func TestPortsSayThatTheyLeaveABond(t *testing.T) {
+	bonded := standing(t, "bond0.7", aBond("bond0", "enp1s0", "enp2s0"), aVLAN("bond0.7", "bond0", 7))
+	plain, tagged, other := static(), static(), static()
+	plain.Interface, tagged.Interface, tagged.VLAN = "enp1s0", "enp1s0", 8
+	other.Bond = Bond{"802.3ad", []string{"enp1s0", "enp2s0"}}
+	for name, c := range map[string]struct {
+		s      Settings
+		leaves []string
+	}{
+		"a port of br-ex":             {plain, []string{"enp2s0"}},
+		"the base of a VLAN":          {tagged, []string{"enp1s0", "enp2s0"}},
+		"a base that nothing else is": {Settings{Raw: []byte(strings.ReplaceAll(lonelyVLAN, "enp2s0", "enp1s0"))}, []string{"enp1s0", "enp2s0"}},
+		"another mode":                {other, nil},
+	} {
+		p, err := compilePlan(t.Context(), nmstateLibrary{}, c.s, bonded, bonded)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var d document
+		if err := json.Unmarshal(p.desired, &d); err != nil {
+			t.Fatal(err)
+		}
+		var leave []string
+		for _, i := range d.list("interfaces") {
+			if c, ok := i["controller"]; ok && c == "" && i["state"] == "up" {
+				leave = append(leave, i["name"].(string))
+			}
+		}
+		slices.Sort(leave)
+		if !slices.Equal(leave, c.leaves) {
+			t.Errorf("%s: %v leave the bond, want %v:\n%s", name, leave, c.leaves, p.desired)
+		}
+		if _, err := (nmstateLibrary{}).generate(t.Context(), p.desired); err != nil {
+			t.Errorf("%s: nmstate refuses it: %v", name, err)
+		}
+	}
+	o := originals{Version: originalsVersion, Before: standing(t, "enp1s0")}
+	back, err := o.desired(bonded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(back), `"controller":""`) {
+		t.Errorf("what is put back leaves enp2s0 to the bond: %s", back)
+	}
+}
+
+// lonelyVLAN is a document that does not speak of the port below its VLAN.
+const lonelyVLAN = `
+interfaces:
+- {name: site, type: vlan, state: up, vlan: {base-iface: enp2s0, id: 8}, ipv4: {enabled: true, dhcp: false, address: [{ip: 198.51.100.10, prefix-length: 24}]}}
+routes:
+  config: [{destination: 0.0.0.0/0, next-hop-interface: site, next-hop-address: 198.51.100.1}]
+dns-resolver:
+  config: {server: [198.51.100.53]}
+`
 
 // TestWhatGoesStaysGone: the next boot would make a VLAN again out of the profile that another program wrote, with its addresses and routes.
 func TestWhatGoesStaysGone(t *testing.T) {

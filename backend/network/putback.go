@@ -115,7 +115,11 @@ func (b puttingBack) running(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := b.rollBack().apply(ctx, b.o.desired(understand(now, now, own, hint(b.host)))); err != nil {
+	desired, err := b.o.desired(understand(now, now, own, hint(b.host)))
+	if err != nil {
+		return err
+	}
+	if err := b.rollBack().apply(ctx, desired); err != nil {
 		return err
 	}
 	left, err := b.asBefore(ctx, restoredWait)
@@ -129,7 +133,7 @@ func (b puttingBack) running(ctx context.Context) error {
 }
 
 // desired is the old state as something to bring about from now.
-func (o *originals) desired(now *Current) []byte {
+func (o *originals) desired(now *Current) ([]byte, error) {
 	d := o.Before.own()
 	p := &Plan{Carrier: now.Carrier, before: o.Before, now: now}
 	used := []string{}
@@ -138,7 +142,7 @@ func (o *originals) desired(now *Current) []byte {
 	}
 	p.place(now.Carrier, used)
 	d.add(p.besides(d))
-	return d.json()
+	return leaving(d.json(), now)
 }
 
 // bridge sees to it that br-ex comes up all the way where it was up: after a roll-back it can have its lease and hang in its

@@ -19,7 +19,7 @@ func (p *Plan) raw() (physical []byte, err error) {
 	if err != nil {
 		return nil, badDocument(err)
 	}
-	d.keepsNames(p.before)
+	d.keepsNames(p.now, p.before)
 	if view, err = d.view(); err != nil {
 		return nil, err
 	}
