@@ -288,8 +288,12 @@ func (c bytesOf) over(most bytesOf) string {
 		name    string
 		is, may int
 	}{
-		{"first", c.first, most.first}, {"page", c.page, most.page}, {"tab", c.tab, most.tab}, {"char", c.char, most.char},
-		{"idle", c.idle, most.idle}, {"repaint", c.repaint, most.repaint},
+		{"first", c.first, most.first},
+		{"page", c.page, most.page},
+		{"tab", c.tab, most.tab},
+		{"char", c.char, most.char},
+		{"idle", c.idle, most.idle},
+		{"repaint", c.repaint, most.repaint},
 	} {
 		if f.is > f.may {
 			all = append(all, fmt.Sprintf("%s %d of %d", f.name, f.is, f.may))

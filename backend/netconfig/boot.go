@@ -45,8 +45,10 @@ func (j *judge) dropped() {
 		key   string
 	}{
 		{p.of, p.at, "ethtool"},
-		{vlan, p.at.and("vlan"), "ingress-qos-map"}, {vlan, p.at.and("vlan"), "egress-qos-map"},
-		{vlan, p.at.and("vlan"), "reorder-headers"}, {vlan, p.at.and("vlan"), "loose-binding"},
+		{vlan, p.at.and("vlan"), "ingress-qos-map"},
+		{vlan, p.at.and("vlan"), "egress-qos-map"},
+		{vlan, p.at.and("vlan"), "reorder-headers"},
+		{vlan, p.at.and("vlan"), "loose-binding"},
 	} {
 		if at.of[at.key] != nil {
 			here := at.place.and(at.key)

@@ -45,7 +45,9 @@ func (s Settings) makes(here ...*Current) (m made) {
 // bondFor is the bond of these ports, else the one that leads out, which gets others, else a new one.
 func bondFor(here []*Current, ports []string) string {
 	wanted := slices.Sorted(slices.Values(ports))
-	if name := called(here, func(i iface) bool { return i.Bond != nil && slices.Equal(slices.Sorted(slices.Values(i.Bond.Ports)), wanted) }); name != "" {
+	if name := called(here, func(i iface) bool {
+		return i.Bond != nil && slices.Equal(slices.Sorted(slices.Values(i.Bond.Ports)), wanted)
+	}); name != "" {
 		return name
 	}
 	for _, c := range here {

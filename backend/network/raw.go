@@ -15,12 +15,13 @@ import (
 // raw compiles an nmstate document written for the ports: on a node with br-ex, the addresses go up to br-ex now and the
 // document goes unchanged to the disk, where the next boot builds br-ex out of it.
 func (p *Plan) raw() (physical []byte, err error) {
-	d, view, err := readDocument(p.Settings.Raw, p.now.Macs)
+	d, _, err := readDocument(p.Settings.Raw, p.now.Macs)
 	if err != nil {
 		return nil, badDocument(err)
 	}
 	d.keepsNames(p.now, p.before)
-	if view, err = d.view(); err != nil {
+	view, err := d.view()
+	if err != nil {
 		return nil, err
 	}
 	carrier := d.leads()

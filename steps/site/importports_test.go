@@ -31,10 +31,14 @@ func TestImportOfPortsByMAC(t *testing.T) {
 			"swapped names":   {two, "eno1=aa:00:00:00:00:02 eno2=aa:00:00:00:00:01", `interfaces[0] is now in spec.networkConfig: "eno1" is found by this MAC address`},
 			"ports of a bond": {bond, "bond0= eno1=aa:00:00:00:00:02 eno2=aa:00:00:00:00:01", "interfaces[2] is left out: no network settings name that port"},
 			"a VLAN's port":   {vlan, "out= eno3= eno2=aa:00:00:00:00:01", `"eno3" has no MAC address in`},
-			"its own word": {strings.Replace(two, "{name: eno1,", "{name: eno1, identifier: mac-address, mac-address: 'aa:00:00:00:00:05',", 1),
-				"eno1=aa:00:00:00:00:05 eno2=aa:00:00:00:00:01", ""},
-			"a MAC address to set": {strings.Replace(two, "{name: eno1,", "{name: eno1, mac-address: 'aa:00:00:00:00:05',", 1),
-				"eno1=aa:00:00:00:00:02 eno2=aa:00:00:00:00:01", `the mac-address of "eno1" is left out`},
+			"its own word": {
+				strings.Replace(two, "{name: eno1,", "{name: eno1, identifier: mac-address, mac-address: 'aa:00:00:00:00:05',", 1),
+				"eno1=aa:00:00:00:00:05 eno2=aa:00:00:00:00:01", "",
+			},
+			"a MAC address to set": {
+				strings.Replace(two, "{name: eno1,", "{name: eno1, mac-address: 'aa:00:00:00:00:05',", 1),
+				"eno1=aa:00:00:00:00:02 eno2=aa:00:00:00:00:01", `the mac-address of "eno1" is left out`,
+			},
 		} {
 			text := fmt.Sprintf(doc, macs, c.config)
 			config, notes, err := Import([]byte(text), "doc", ImportChoice{})
