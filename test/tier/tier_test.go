@@ -35,34 +35,36 @@ var needs = regexp.MustCompile(`\b(wait\.Slow|bench\.Start|benchnode\.Start|node
 
 // TestEveryPackageHasARow: a package with tests that -short leaves out is in the table, with a row for what has no other.
 func TestEveryPackageHasARow(t *testing.T) {
-	err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() && (d.Name() == ".cache" || d.Name() == ".git" || d.Name() == "controlplane" || d.Name() == "tier") {
-			return filepath.SkipDir
-		}
-		if !strings.HasSuffix(path, "_test.go") {
-			return nil
-		}
-		text, err := os.ReadFile(path)
-		if err != nil || !needs.Match(text) {
-			return err
-		}
-		pkg, err := filepath.Rel(root, filepath.Dir(path))
-		if err != nil {
-			return err
-		}
-		rest := slices.ContainsFunc(table, func(r Row) bool { return r.Package == pkg && r.Run == "" })
-		for _, name := range tests(t, filepath.Dir(path)) {
-			if !rest && !slices.ContainsFunc(table, func(r Row) bool { return r.Package == pkg && r.Run == name }) {
-				t.Errorf("%s has no row for %s, nor one for the rest of the package", pkg, name)
+	for _, dir := range sources {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d os.DirEntry, err error) error {
+			if err != nil {
+				return err
 			}
+			if d.IsDir() && (d.Name() == "controlplane" || d.Name() == "tier") {
+				return filepath.SkipDir
+			}
+			if !strings.HasSuffix(path, "_test.go") {
+				return nil
+			}
+			text, err := os.ReadFile(path)
+			if err != nil || !needs.Match(text) {
+				return err
+			}
+			pkg, err := filepath.Rel(root, filepath.Dir(path))
+			if err != nil {
+				return err
+			}
+			rest := slices.ContainsFunc(table, func(r Row) bool { return r.Package == pkg && r.Run == "" })
+			for _, name := range tests(t, filepath.Dir(path)) {
+				if !rest && !slices.ContainsFunc(table, func(r Row) bool { return r.Package == pkg && r.Run == name }) {
+					t.Errorf("%s has no row for %s, nor one for the rest of the package", pkg, name)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
