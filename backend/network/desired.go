@@ -57,7 +57,7 @@ func compilePlan(ctx context.Context, l library, s Settings, before, now *Curren
 	if err != nil {
 		return nil, err
 	}
-	if p.desired, err = leaving(p.desired, before, now); err != nil {
+	if p.desired, err = leaving(p.desired, p.Settings.Bond.Ports, before, now); err != nil {
 		return nil, err
 	}
 	files, err := l.generate(ctx, physical)

@@ -76,14 +76,20 @@ func vlanFor(here []*Current, base string, id int) string {
 	})
 }
 
-// called is the name of the first interface that is so, "" for none.
+// called is the name of the first interface that is so, "" for none. A name that something else has now is none from before.
 func called(here []*Current, so func(iface) bool) string {
-	for _, c := range here {
-		if all := c.interfaces(); slices.ContainsFunc(all, so) {
-			return all[slices.IndexFunc(all, so)].Name
+	for n, c := range here {
+		for _, i := range c.interfaces() {
+			if so(i) && !slices.ContainsFunc(here[:n], func(c *Current) bool { return c.has(i.Name) }) {
+				return i.Name
+			}
 		}
 	}
 	return ""
+}
+
+func (now *Current) has(name string) bool {
+	return slices.ContainsFunc(now.interfaces(), func(i iface) bool { return i.Name == name })
 }
 
 // free is the first of names, counted from 0, that no interface has.

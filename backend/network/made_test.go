@@ -129,6 +129,16 @@ func TestWhatAnEarlierTryMadeKeepsItsName(t *testing.T) {
 	}
 }
 
+// TestANameThatIsTakenIsNoneFromBefore: another VLAN has it now.
+func TestANameThatIsTakenIsNoneFromBefore(t *testing.T) {
+	s := static()
+	s.Interface, s.VLAN = "enp1s0", 7
+	before, now := standing(t, "site", aVLAN("site", "enp1s0", 7)), standing(t, "site", aVLAN("site", "enp2s0", 7))
+	if got := s.makes(now, before).vlan; got != "enp1s0.7" {
+		t.Errorf("the VLAN is called %q", got)
+	}
+}
+
 // TestAnUndoKnowsTheNames: what is put back has the names that it had, after a restart of the engine too.
 func TestAnUndoKnowsTheNames(t *testing.T) {
 	before := standing(t, "out", aBond("team", "enp1s0", "enp2s0"), aVLAN("out", "team", 7))
@@ -164,8 +174,9 @@ func TestAnUndoKnowsTheNames(t *testing.T) {
 // TestPortsSayThatTheyLeaveABond: nmstate would leave them as they are, and down once the bond is gone.
 func TestPortsSayThatTheyLeaveABond(t *testing.T) {
 	bonded := standing(t, "bond0.7", aBond("bond0", "enp1s0", "enp2s0"), aVLAN("bond0.7", "bond0", 7))
-	plain, tagged, other := static(), static(), static()
+	plain, tagged, other, same := static(), static(), static(), static()
 	plain.Interface, tagged.Interface, tagged.VLAN = "enp1s0", "enp1s0", 8
+	same.VLAN, same.MTU = 7, bonded.MTU
 	other.Bond = Bond{"802.3ad", []string{"enp1s0", "enp2s0"}}
 	for name, c := range map[string]struct {
 		s      Settings
@@ -174,7 +185,9 @@ func TestPortsSayThatTheyLeaveABond(t *testing.T) {
 		"a port of br-ex":             {plain, []string{"enp2s0"}},
 		"the base of a VLAN":          {tagged, []string{"enp1s0", "enp2s0"}},
 		"a base that nothing else is": {Settings{Raw: []byte(strings.ReplaceAll(lonelyVLAN, "enp2s0", "enp1s0"))}, []string{"enp1s0", "enp2s0"}},
+		"it, and the other is absent": {Settings{Raw: []byte(strings.NewReplacer("enp2s0", "enp1s0", "routes:", "- {name: enp2s0, type: ethernet, state: absent}\nroutes:").Replace(lonelyVLAN))}, []string{"enp1s0", "enp2s0"}},
 		"another mode":                {other, nil},
+		"a bond that is not touched":  {same, nil},
 	} {
 		p, err := compilePlan(t.Context(), nmstateLibrary{}, c.s, bonded, bonded)
 		if err != nil {
@@ -189,6 +202,9 @@ func TestPortsSayThatTheyLeaveABond(t *testing.T) {
 			if c, ok := i["controller"]; ok && c == "" && i["state"] == "up" {
 				leave = append(leave, i["name"].(string))
 			}
+		}
+		if slices.Contains(c.leaves, "enp1s0") && !slices.ContainsFunc(p.files, func(f keyfile) bool { return f.Name == prefix+"enp1s0.nmconnection" }) {
+			t.Errorf("%s: the next boot makes enp1s0 a port of the bond again: %v", name, p.files)
 		}
 		slices.Sort(leave)
 		if !slices.Equal(leave, c.leaves) {

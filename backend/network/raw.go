@@ -24,6 +24,9 @@ func (p *Plan) raw() (physical []byte, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if d, err = d.with(p.bases(view)); err != nil {
+		return nil, err
+	}
 	carrier := d.leads()
 	p.place(carrier, view.physicalPorts())
 	for _, a := range p.Settings.Own {
