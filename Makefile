@@ -69,7 +69,7 @@ TIER     = go run ./test/tier -cache $(CACHE)/bench
 
 # The rows wait more often than they work: they run beside the quick tests. The linker leaves out what only a debugger reads, which halves
 # its work for each of 70 programs. Nothing is watched in packages that only compute: the hash of PINs, which takes ten times as long
-# under the detector, and the widths of characters, whose table each of a thousand started programs makes again (0.17 s, 0.02 without).
+# under the detector, and the widths of characters, whose table each of hundreds of started programs makes again (0.17 s, 0.02 without).
 # Garbage is collected half as often, which saves a tenth of the work; the largest test program takes 4.6 GB in place of 3.6.
 LESS_GC    = GOGC=200
 COMPUTES   = golang.org/x/crypto/blowfish github.com/mattn/go-runewidth github.com/charmbracelet/x/ansi github.com/rivo/uniseg \

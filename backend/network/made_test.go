@@ -109,7 +109,7 @@ func TestWhatIsThereKeepsItsName(t *testing.T) {
 
 func lastWord(s string) string { return s[strings.LastIndexByte(s, ' ')+1:] }
 
-// TestWhatAnEarlierTryMadeKeepsItsName: the names are those of now, too, where the network from before the first change has none.
+// TestWhatAnEarlierTryMadeKeepsItsName: a VLAN that an earlier try kept keeps its name, although the network from before had none.
 func TestWhatAnEarlierTryMadeKeepsItsName(t *testing.T) {
 	form := static()
 	form.Interface, form.VLAN = "enp2s0", 7

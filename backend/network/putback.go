@@ -142,7 +142,7 @@ func (o *originals) desired(now *Current) ([]byte, error) {
 	}
 	p.place(now.Carrier, used)
 	d.add(p.besides(d))
-	return leaving(d.json(), nil, now) // own has the bond of before, whole
+	return leaving(d.json(), nil, now) // d lists the old bond with all its ports
 }
 
 // bridge sees to it that br-ex comes up all the way where it was up: after a roll-back it can have its lease and hang in its
