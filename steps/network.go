@@ -109,7 +109,9 @@ func (s *siteNetwork) Run(ctx context.Context, node *backend.Node, report Report
 	if err != nil {
 		return err
 	}
-	if faults := s.NodeNet.net.Validate(ctx, settings, networkFacts(now, ports, node)); len(faults) > 0 {
+	facts := networkFacts(now, ports, node)
+	facts.Before = plan.Before
+	if faults := s.NodeNet.net.Validate(ctx, settings, facts); len(faults) > 0 {
 		return &problem.Problem{
 			Code: "NET-SUTS", Summary: message.F("The network settings do not fit this node: %s.", faults[0].Text),
 			Fix: message.F("Go back to the answers and fix %s.", faults[0].Path),

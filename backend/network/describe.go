@@ -4,8 +4,8 @@ import "touchdown/backend/host"
 
 // described is s with what its document says about the way to the site, as far as settings have words for it: what the probes
 // look at, and what a person is told. A document that cannot be used describes nothing; Validate says why.
-func (s Settings) described(macs map[string]string) Settings {
-	d, view, err := readDocument(s.Raw, macs)
+func (s Settings) described(now, before *Current) Settings {
+	d, view, err := readDocument(s.Raw, now, before)
 	if err != nil {
 		return s
 	}

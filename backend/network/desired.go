@@ -16,10 +16,10 @@ type Plan struct {
 	Settings Settings // resolved
 	Carrier  string   // the interface that will have the addresses
 	Released []string // ports that will have none any more
+	Before   *Current // the network before the first change: what "unchanged" means
 	desired  []byte   // nmstate's document
 	files    []keyfile
 	asked    Settings
-	before   *Current
 	now      *Current
 }
 
@@ -47,8 +47,7 @@ func (n *Network) Compile(ctx context.Context, s Settings, saved []byte) (*Plan,
 }
 
 func compilePlan(ctx context.Context, l library, s Settings, before, now *Current) (*Plan, error) {
-	p := &Plan{Settings: s.Resolve(before), asked: s, Carrier: Bridge, before: before, now: now}
-	p.Settings.made = p.Settings.makes(now, before)
+	p := &Plan{Settings: s.resolved(now, before), asked: s, Carrier: Bridge, Before: before, now: now}
 	compile := p.form
 	if len(s.Raw) > 0 {
 		compile = p.raw
@@ -57,7 +56,7 @@ func compilePlan(ctx context.Context, l library, s Settings, before, now *Curren
 	if err != nil {
 		return nil, err
 	}
-	if p.desired, err = leaving(p.desired, p.Settings.Bond.Ports, before, now); err != nil {
+	if p.desired, err = leaving(p.desired, p.Settings, before, now); err != nil {
 		return nil, err
 	}
 	files, err := l.generate(ctx, physical)
@@ -96,14 +95,14 @@ func (n *Network) refreshed(ctx context.Context, p *Plan) (*Plan, error) {
 	if err != nil || now.Bridged == p.now.Bridged {
 		return p, err
 	}
-	return compilePlan(ctx, n.library, p.asked, p.before, now)
+	return compilePlan(ctx, n.library, p.asked, p.Before, now)
 }
 
 // form compiles typed settings. It returns the state that a boot has to make.
 func (p *Plan) form() (physical []byte, err error) {
 	s := p.Settings
 	p.place(s.device(), s.ports())
-	d := s.desired(p.before, p.now)
+	d := s.desired(p.Before, p.now)
 	d.add(p.besides(d))
 	p.desired = d.json()
 	b := s.below(p.now.Macs, true)
@@ -116,7 +115,7 @@ func (p *Plan) place(device string, ports []string) {
 	if !p.now.Bridged {
 		p.Carrier = device
 	}
-	for _, old := range slices.Concat(p.before.ports(), p.now.ports()) {
+	for _, old := range slices.Concat(p.Before.ports(), p.now.ports()) {
 		if old != "" && !slices.Contains(ports, old) && !slices.Contains(p.Released, old) {
 			p.Released = append(p.Released, old)
 		}
@@ -137,7 +136,7 @@ func (p *Plan) quiet() *state {
 func (p *Plan) besides(d *state) *state {
 	b := p.quiet()
 	b.Routes = &routes{}
-	for _, old := range []*Current{p.before, p.now} {
+	for _, old := range []*Current{p.Before, p.now} {
 		if !p.now.Bridged || d.find(Bridge, "ovs-bridge") != nil {
 			b.gone(d, old.VLAN > 0, old.Settings.device(), "vlan")
 			b.gone(d, len(old.Bond.Ports) > 0, old.base(), "bond")

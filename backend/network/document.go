@@ -13,9 +13,9 @@ import (
 // document is an nmstate document as its author wrote it, once it was found to hold nothing but what a site may set.
 type document map[string]any
 
-// readDocument parses a site's document, judges it by what can be told without this machine, and calls its ports by their names: macs has
-// the names of the physical ports. Its errors name the place and what is wrong there, never a value.
-func readDocument(text []byte, macs map[string]string) (document, *state, error) {
+// readDocument parses a site's document, judges it by what can be told without this machine, and calls its ports and VLANs by the names that
+// they have here: now, and before the first change. Its errors name the place and what is wrong there, never a value.
+func readDocument(text []byte, now, before *Current) (document, *state, error) {
 	read, err := netconfig.Parse(text)
 	if err != nil {
 		return nil, nil, err
@@ -27,12 +27,13 @@ func readDocument(text []byte, macs map[string]string) (document, *state, error)
 	for _, i := range d.list("interfaces") {
 		delete(i, "profile-name") // configure-ovs knows its own profiles by their names, and ours have others
 	}
-	if err := d.resolve(macs); err != nil {
+	if err := d.resolve(now.Macs); err != nil {
 		return nil, nil, err
 	}
 	if err := d.judged(text); err != nil { // by the names that its ports have here
 		return nil, nil, err
 	}
+	d.keepsNames(now, before)
 	view, err := d.view()
 	if err != nil {
 		return nil, nil, err

@@ -112,6 +112,9 @@ func (now *Current) interfaces() []iface {
 // the kernel refuses that.
 func (d document) keepsNames(here ...*Current) {
 	for _, i := range d.list("interfaces") {
+		if i["state"] == "absent" {
+			continue
+		}
 		vlan, _ := i["vlan"].(map[string]any)
 		name, _ := i["name"].(string)
 		kept := called(here, func(i iface) bool {

@@ -189,40 +189,104 @@ func TestPortsSayThatTheyLeaveABond(t *testing.T) {
 		"another mode":                {other, nil},
 		"a bond that is not touched":  {same, nil},
 	} {
-		p, err := compilePlan(t.Context(), nmstateLibrary{}, c.s, bonded, bonded)
+		portsLeave(t, name, bonded, c.s, c.leaves)
+	}
+	beside := static()
+	beside.Interface = "enp2s0"
+	elsewhere := standing(t, "enp2s0", aBond("bond1", "enp1s0"))
+	for name, c := range map[string]struct {
+		s      Settings
+		leaves []string
+	}{
+		"the base of a VLAN in another one": {tagged, []string{"enp1s0"}},
+		"and of a document's":               {Settings{Raw: []byte(strings.ReplaceAll(lonelyVLAN, "enp2s0", "enp1s0"))}, []string{"enp1s0"}},
+		"the bond gets the port":            {other, nil},
+		"a port of br-ex":                   {plain, nil}, // the bridge takes it
+		"nothing of it":                     {beside, nil},
+	} {
+		portsLeave(t, name, elsewhere, c.s, c.leaves)
+	}
+	p := portsLeave(t, "a VLAN that leads nowhere", elsewhere, Settings{Raw: []byte(vlanBeside)}, nil)
+	if slices.ContainsFunc(p.files, func(f keyfile) bool { return f.Name == prefix+"enp1s0.nmconnection" }) {
+		t.Errorf("the next boot takes a port out of a bond that this boot leaves there: %v", p.files)
+	}
+}
+
+// TestPutBackGivesPortsBack: out of a bond of the trial, and into the one that they were in.
+func TestPutBackGivesPortsBack(t *testing.T) {
+	both := aBond("bond1", "enp1s0", "enp2s0")
+	for name, c := range map[string]struct {
+		before, now *Current
+		leaves      []string
+		bond        []string // ports of bond1
+	}{
+		"a bond of the trial": {standing(t, "enp1s0"), standing(t, "bond1", both), []string{"enp2s0"}, nil},
+		"from another bond":   {standing(t, "enp3s0", both), standing(t, "enp1s0", aBond("bond1", "enp2s0")), nil, both.Bond.Ports},
+	} {
+		o := originals{Version: originalsVersion, Before: c.before}
+		text, err := o.desired(c.now)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		var d document
-		if err := json.Unmarshal(p.desired, &d); err != nil {
 			t.Fatal(err)
 		}
-		var leave []string
-		for _, i := range d.list("interfaces") {
-			if c, ok := i["controller"]; ok && c == "" && i["state"] == "up" {
-				leave = append(leave, i["name"].(string))
-			}
+		back, err := parseState(text)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if slices.Contains(c.leaves, "enp1s0") && !slices.ContainsFunc(p.files, func(f keyfile) bool { return f.Name == prefix+"enp1s0.nmconnection" }) {
-			t.Errorf("%s: the next boot makes enp1s0 a port of the bond again: %v", name, p.files)
+		if got := whoLeave(t, text); !slices.Equal(got, c.leaves) {
+			t.Errorf("%s: %v leave their bond, want %v: %s", name, got, c.leaves, text)
 		}
-		slices.Sort(leave)
-		if !slices.Equal(leave, c.leaves) {
-			t.Errorf("%s: %v leave the bond, want %v:\n%s", name, leave, c.leaves, p.desired)
+		if i := back.find("bond1", ""); c.bond != nil && (i == nil || i.Bond == nil || !slices.Equal(i.Bond.Ports, c.bond)) {
+			t.Errorf("%s: the bond is %+v, want the ports %v", name, i, c.bond)
 		}
-		if _, err := (nmstateLibrary{}).generate(t.Context(), p.desired); err != nil {
+		if _, err := (nmstateLibrary{}).generate(t.Context(), text); err != nil {
 			t.Errorf("%s: nmstate refuses it: %v", name, err)
 		}
 	}
-	o := originals{Version: originalsVersion, Before: standing(t, "enp1s0")}
-	back, err := o.desired(bonded)
-	if err != nil {
+}
+
+// whoLeave are the ports that a state takes out of their bond.
+func whoLeave(t *testing.T, text []byte) (leave []string) {
+	t.Helper()
+	var d document
+	if err := json.Unmarshal(text, &d); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(back), `"controller":""`) {
-		t.Errorf("what is put back leaves enp2s0 to the bond: %s", back)
+	for _, i := range d.list("interfaces") {
+		if c, ok := i["controller"]; ok && c == "" && i["state"] == "up" {
+			leave = append(leave, i["name"].(string))
+		}
 	}
+	slices.Sort(leave)
+	return leave
 }
+
+// portsLeave wants a plan to take these ports out of their bond, now and in the next boot.
+func portsLeave(t *testing.T, name string, now *Current, s Settings, leaves []string) *Plan {
+	t.Helper()
+	p, err := compilePlan(t.Context(), nmstateLibrary{}, s, now, now)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if slices.Contains(leaves, "enp1s0") && !slices.ContainsFunc(p.files, func(f keyfile) bool { return f.Name == prefix+"enp1s0.nmconnection" }) {
+		t.Errorf("%s: the next boot makes enp1s0 a port of the bond again: %v", name, p.files)
+	}
+	if leave := whoLeave(t, p.desired); !slices.Equal(leave, leaves) {
+		t.Errorf("%s: %v leave the bond, want %v:\n%s", name, leave, leaves, p.desired)
+	}
+	if _, err := (nmstateLibrary{}).generate(t.Context(), p.desired); err != nil {
+		t.Errorf("%s: nmstate refuses it: %v", name, err)
+	}
+	return p
+}
+
+// vlanBeside is a document that leads out over one port, and has a VLAN of another of which it does not speak.
+const vlanBeside = `
+interfaces:
+- {name: enp2s0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, address: [{ip: 198.51.100.10, prefix-length: 24}]}}
+- {name: storage, type: vlan, state: up, vlan: {base-iface: enp1s0, id: 8}}
+routes:
+  config: [{destination: 0.0.0.0/0, next-hop-interface: enp2s0, next-hop-address: 198.51.100.1}]
+`
 
 // lonelyVLAN is a document that does not speak of the port below its VLAN.
 const lonelyVLAN = `

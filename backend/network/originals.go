@@ -73,16 +73,9 @@ func (now *Current) own() *state {
 	s := &state{Routes: &routes{Config: []route{}}, DNS: &resolver{Config: &servers{Server: []string{}, Search: []string{}}}}
 	add := func(name, kind string) {
 		if i := now.Seen.find(name, kind); i != nil && name != "" {
-			c := *i
-			c.Profile, c.Controller, c.MAC, c.PermMAC = "", "", "", ""
+			c := i.asConfigured()
 			if kind == "ovs-interface" {
 				c.MAC = now.mac(now.Macs) // what a boot gives it
-			}
-			if c.Type == "veth" {
-				c.Type = "ethernet" // the same to nmstate, which else asks for the peer
-			}
-			for _, f := range []*family{c.IPv4, c.IPv6} {
-				dropLinkLocal(f)
 			}
 			s.Interfaces = append(s.Interfaces, c)
 		}
@@ -107,6 +100,18 @@ func (now *Current) own() *state {
 		s.DNS.Config = &servers{Server: orEmpty(now.Seen.DNS.Config.Server), Search: orEmpty(now.Seen.DNS.Config.Search)}
 	}
 	return s
+}
+
+// asConfigured is an interface that was seen, as a document asks for it.
+func (i iface) asConfigured() iface {
+	i.Profile, i.Controller, i.MAC, i.PermMAC = "", "", "", ""
+	if i.Type == "veth" {
+		i.Type = "ethernet" // the same to nmstate, which else asks for the peer
+	}
+	for _, f := range []*family{i.IPv4, i.IPv6} {
+		dropLinkLocal(f)
+	}
+	return i
 }
 
 func orEmpty(list []string) []string { return append([]string{}, list...) }

@@ -54,3 +54,32 @@ func TestTheOwnersBridges(t *testing.T) {
 		})
 	}
 }
+
+// TestTheOwnersBridgeUnderItsName: what the owner's file names is compared with the name that the next boot finds: that which a VLAN has here
+// already, whatever a document calls it, and which an earlier try gave it.
+func TestTheOwnersBridgeUnderItsName(t *testing.T) {
+	tagged := static()
+	tagged.Interface, tagged.VLAN = "enp2s0", 7
+	there := standing(t, "site", aVLAN("site", "enp2s0", 7))
+	for name, c := range map[string]struct {
+		s           Settings
+		now, before *Current
+	}{
+		"a document":                   {Settings{Raw: []byte(rawVLAN)}, there, nil},
+		"a form":                       {tagged, there, nil},
+		"a document, after a try":      {Settings{Raw: []byte(rawVLAN)}, there, factory(t)},
+		"a form, after a try":          {tagged, there, factory(t)},
+		"a document, as it was before": {Settings{Raw: []byte(rawVLAN)}, factory(t), there},
+		"a form, as it was before":     {tagged, factory(t), there},
+	} {
+		for named, want := range map[string]bool{"site": true, "enp2s0.7": false} {
+			m := hosttest.New(t)
+			m.File("/etc/ovnk/default_bridge", named)
+			n := &Network{host: m.Machine, library: nmstateLibrary{}, manager: networkManager{}}
+			faults := n.Validate(t.Context(), c.s, Facts{Now: c.now, Before: c.before, Ports: []Port{{Name: "enp1s0"}, {Name: "enp2s0"}}, Reserved: OVNDefaults})
+			if got := len(faults) == 0; got != want {
+				t.Errorf("%s: with %s in the file: %+v", name, named, faults)
+			}
+		}
+	}
+}

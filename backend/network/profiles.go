@@ -79,12 +79,12 @@ func (d profiles) rivals(p *Plan) ([]string, error) {
 		ports[values(f.Text)["connection.interface-name"]] = true
 		names = append(names, f.Name)
 	}
-	for _, name := range []string{p.before.made.bond, p.before.made.vlan} {
+	for _, name := range []string{p.Before.made.bond, p.Before.made.vlan} {
 		if name != "" {
 			ports[name] = true
 		}
 	}
-	for mac, name := range p.before.Macs {
+	for mac, name := range p.Before.Macs {
 		if ports[name] {
 			macs[mac] = true
 		}

@@ -135,14 +135,18 @@ func (b puttingBack) running(ctx context.Context) error {
 // desired is the old state as something to bring about from now.
 func (o *originals) desired(now *Current) ([]byte, error) {
 	d := o.Before.own()
-	p := &Plan{Carrier: now.Carrier, before: o.Before, now: now}
+	p := &Plan{Carrier: now.Carrier, Before: o.Before, now: now}
 	used := []string{}
 	for _, i := range d.Interfaces {
 		used = append(used, i.Name)
 	}
+	for _, b := range o.Before.lent(now.ports()) {
+		d.Interfaces = append(d.Interfaces, b.asConfigured())
+		used = append(used, b.Bond.Ports...)
+	}
 	p.place(now.Carrier, used)
 	d.add(p.besides(d))
-	return leaving(d.json(), nil, now) // d lists the old bond with all its ports
+	return leaving(d.json(), o.Before.Settings, now)
 }
 
 // bridge sees to it that br-ex comes up all the way where it was up: after a roll-back it can have its lease and hang in its

@@ -15,14 +15,9 @@ import (
 // raw compiles an nmstate document written for the ports: on a node with br-ex, the addresses go up to br-ex now and the
 // document goes unchanged to the disk, where the next boot builds br-ex out of it.
 func (p *Plan) raw() (physical []byte, err error) {
-	d, _, err := readDocument(p.Settings.Raw, p.now.Macs)
+	d, view, err := readDocument(p.Settings.Raw, p.now, p.Before)
 	if err != nil {
 		return nil, badDocument(err)
-	}
-	d.keepsNames(p.now, p.before)
-	view, err := d.view()
-	if err != nil {
-		return nil, err
 	}
 	if d, err = d.with(p.bases(view)); err != nil {
 		return nil, err
@@ -39,7 +34,7 @@ func (p *Plan) raw() (physical []byte, err error) {
 	}
 	if p.now.Bridged {
 		d.lift(carrier)
-		if carrier != p.before.Device || carrier != p.now.Device || len(p.Released) > 0 {
+		if carrier != p.Before.Device || carrier != p.now.Device || len(p.Released) > 0 {
 			up := uplink(carrier)
 			if d, err = d.with(&state{Interfaces: []iface{up}}); err != nil {
 				return nil, err

@@ -124,13 +124,14 @@ func saidOf(t *testing.T, text []byte) (said []string) {
 			said = append(said, err.Error(), fmt.Sprintf("%+v", err))
 		}
 	}
-	facts := Facts{Now: factory(t), Ports: []Port{{Name: "enp1s0"}, {Name: "enp2s0"}}, Reserved: []Reserved{{Name: "the pods'", Prefix: netip.MustParsePrefix("10.128.0.0/14")}}}
+	now := factory(t)
+	facts := Facts{Now: now, Before: now, Ports: []Port{{Name: "enp1s0"}, {Name: "enp2s0"}}, Reserved: []Reserved{{Name: "the pods'", Prefix: netip.MustParsePrefix("10.128.0.0/14")}}}
 	f := &faults{facts: facts, s: Settings{Raw: text, Own: host.DefaultOwn}}
 	f.raw(t.Context(), &Network{host: hosttest.New(t).Machine, library: nmstateLibrary{}})
 	for _, fault := range f.all {
 		said = append(said, fault.Text.String())
 	}
-	_, _, err := readDocument(text, nil)
+	_, _, err := readDocument(text, facts.Now, facts.Now)
 	tell(err)
 	_, err = nmstateLibrary{}.generate(t.Context(), text) // without our own judgement before it
 	tell(err)

@@ -53,34 +53,37 @@ var BondModes = []string{"active-backup", "802.3ad", "balance-xor", "balance-rr"
 func (f Family) Automatic() bool { return f.Method == DHCP || f.Method == Autoconf }
 
 // Resolve fills what s leaves unchanged from the current settings, and turns MACs into names of ports.
-func (s Settings) Resolve(now *Current) Settings {
+func (s Settings) Resolve(now *Current) Settings { return s.resolved(now, now) }
+
+// resolved does so where "unchanged" is what was before the first change. Names are those of now, or else of then.
+func (s Settings) resolved(now, before *Current) Settings {
 	r := s
 	if len(r.Own) == 0 {
-		r.Own = now.Own
+		r.Own = before.Own
 	}
 	if len(s.Raw) > 0 {
-		return r.described(now.Macs)
+		return r.described(now, before)
 	}
 	r.Bond.Ports = slices.Clone(s.Bond.Ports)
 	for i, p := range r.Bond.Ports {
-		r.Bond.Ports[i] = now.portName(p)
+		r.Bond.Ports[i] = before.portName(now.portName(p))
 	}
-	r.Interface = now.portName(s.Interface)
+	r.Interface = before.portName(now.portName(s.Interface))
 	if s.Interface == "" && len(s.Bond.Ports) == 0 && s.Bond.Mode == "" {
-		r.Interface, r.Bond = now.Interface, now.Bond
+		r.Interface, r.Bond = before.Interface, before.Bond
 		if s.VLAN == 0 && s.sameFamilies() {
-			r.VLAN = now.VLAN
+			r.VLAN = before.VLAN
 		}
 	}
-	r.IPv4, r.IPv6 = s.IPv4.or(now.IPv4), s.IPv6.or(now.IPv6)
-	if len(s.DNS) == 0 && s.sameFamilies() && now.Sources["dnsServers"] == SourceCurrent {
-		r.DNS = slices.Clone(now.DNS)
+	r.IPv4, r.IPv6 = s.IPv4.or(before.IPv4), s.IPv6.or(before.IPv6)
+	if len(s.DNS) == 0 && s.sameFamilies() && before.Sources["dnsServers"] == SourceCurrent {
+		r.DNS = slices.Clone(before.DNS)
 	}
-	if len(s.Search) == 0 && s.sameFamilies() && now.Sources["dnsSearch"] == SourceCurrent {
-		r.Search = slices.Clone(now.Search)
+	if len(s.Search) == 0 && s.sameFamilies() && before.Sources["dnsSearch"] == SourceCurrent {
+		r.Search = slices.Clone(before.Search)
 	}
 	r.DNS = byFamily(r.DNS)
-	r.made = r.makes(now)
+	r.made = r.makes(now, before)
 	return r
 }
 

@@ -19,6 +19,7 @@ type Fault struct {
 // Facts are what settings are judged against.
 type Facts struct {
 	Now      *Current
+	Before   *Current // before the first change, which is what "unchanged" means (Plan.Before); nil: Now
 	Ports    []Port
 	Reserved []Reserved // the cluster's: pods, services, and OVN's own (Inside)
 	LeastMTU int        // in bytes, see LeastMTU; 0: not known
@@ -42,7 +43,10 @@ func (f *faults) add(path string, text message.Text) {
 // Validate judges settings by rules that look at several values or at this machine; what one value alone can be is the
 // site config's matter, but what would harm is refused here too. No faults: nil.
 func (n *Network) Validate(ctx context.Context, s Settings, facts Facts) []Fault {
-	f := &faults{facts: facts, s: s.Resolve(facts.Now)}
+	if facts.Before == nil {
+		facts.Before = facts.Now
+	}
+	f := &faults{facts: facts, s: s.resolved(facts.Now, facts.Before)}
 	if n.host.Exists(customised) {
 		f.add("network", message.T("br-ex of this node is made from /etc/nmstate/openshift and not by configure-ovs; change it there"))
 	}

@@ -12,7 +12,7 @@ import (
 // raw judges an nmstate document without touching the network.
 func (f *faults) raw(ctx context.Context, n *Network) {
 	const path = "networkConfig"
-	d, view, err := readDocument(f.s.Raw, f.facts.Now.Macs)
+	d, view, err := readDocument(f.s.Raw, f.facts.Now, f.facts.Before)
 	if err != nil {
 		f.add(path, message.Detail(err))
 		return
@@ -32,7 +32,7 @@ func (f *faults) raw(ctx context.Context, n *Network) {
 	if len(f.all) > 0 {
 		return
 	}
-	if _, err := compilePlan(ctx, n.library, f.s, f.facts.Now, f.facts.Now); err != nil {
+	if _, err := compilePlan(ctx, n.library, f.s, f.facts.Before, f.facts.Now); err != nil {
 		f.add(path, problemText(err))
 	}
 }
