@@ -91,7 +91,7 @@ test-rows: $(TIER_NEEDS)
 test-all: test bench-kernel bench-daemon bench-login bench-controller bench-staticpod ## every test: CI's tier, fault matrices, second walks, the kernel tier, lint, release, coverage
 	@$(TIER) -tier all
 
-flake: $(TIER_NEEDS) ## CI's tier N times beside LOAD busy processes, in shuffled orders (N=10 LOAD=4 SEED=1)
+flake: $(TIER_NEEDS) ## CI's tier N times beside LOAD busy processes, in shuffled orders; it continues (N=10 LOAD=4 SEED=1, FRESH=1 begins again)
 	@$(TIER) -flake $(or $(N),10) -load $(or $(LOAD),4) -seed $(or $(SEED),1)
 
 flake-quick: $(TIER_NEEDS) ## the quick tests, with the race detector, the same way

@@ -37,7 +37,7 @@ type found struct {
 func load(ctx context.Context, file string, fresh bool) *kept {
 	commit, err := resume.Commit(ctx)
 	if err == nil && !fresh {
-		if old := resume.Load(file, commit, func(old *kept) bool { return old.Commit == commit }); old != nil {
+		if old := resume.Load(file, func(old *kept) bool { return resume.Clean(commit) && old.Commit == commit }); old != nil {
 			return old
 		}
 	}

@@ -204,14 +204,14 @@ func TestCrash(t *testing.T) {
 	}
 	sum := &summary{kinds: map[faultKind]int{}, boundaries: map[string]bool{}, ends: map[string]int{}}
 	t.Cleanup(func() { t.Logf("crash: seed %d, %s; %.0f s", seed, sum, time.Since(begin).Seconds()) })
-	keep := resume.OpenPlays(os.Getenv("CRASH_KEEP"), os.Getenv("CRASH_COMMIT"), seed, os.Getenv("FRESH") == "1")
+	keep := resume.OpenPlays(os.Getenv("CRASH_KEEP"), os.Getenv("CRASH_OF"), seed, os.Getenv("FRESH") == "1")
 	t.Logf("begins with: %s", keep)
 	// What went wrong in an earlier run fails this one too: a fault that shows itself once in a thousand landings is not gone
 	// because the next run does not show it.
 	t.Cleanup(func() {
 		t.Logf("in all: %s", keep)
 		if wrong := keep.Wrong(); wrong != "" {
-			t.Errorf("of this commit and seed went wrong:\n%s", wrong)
+			t.Errorf("of this program and seed went wrong:\n%s", wrong)
 		}
 	})
 	for i, s := range scenes(seed, c, n, each) {

@@ -124,8 +124,10 @@ func nested(dir string) bool {
 func load(ctx context.Context, file string, spend time.Duration, fresh bool) *kept {
 	commit, err := resume.Commit(ctx)
 	if err == nil && !fresh {
-		same := func(old *kept) bool { return old.Commit == commit && old.Time == spend.String() }
-		if old := resume.Load(file, commit, same); old != nil {
+		same := func(old *kept) bool {
+			return resume.Clean(commit) && old.Commit == commit && old.Time == spend.String()
+		}
+		if old := resume.Load(file, same); old != nil {
 			return old
 		}
 	}

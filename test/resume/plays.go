@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// Plays are random scenes that take minutes each, several at once and in any order. For one commit they are kept by seed, so that
+// Plays are random scenes that take minutes each, several at once and in any order. For one fingerprint they are kept by seed, so that
 // another seed, or a larger number of them, throws nothing away. A scene that went wrong is over too: what it showed stays.
 type Plays struct {
 	mu   sync.Mutex
 	file string // empty: nothing is kept
 	seed uint64
 
-	Commit string                  `json:"commit"`
-	Seeds  map[uint64]map[int]Play `json:"seeds"` // by seed and number
+	Of    string                  `json:"of"`    // fingerprint of what is tested
+	Seeds map[uint64]map[int]Play `json:"seeds"` // by seed and number
 }
 
 // Play is one scene that is over.
@@ -26,18 +26,19 @@ type Play struct {
 	Counts map[string]int `json:"counts,omitempty"` // of what happened
 }
 
-// OpenPlays goes on with the plays of a file, if they are of this commit; fresh begins again all the same.
-func OpenPlays(file, commit string, seed uint64, fresh bool) *Plays {
+// OpenPlays goes on with the plays of a file, if they have this fingerprint; fresh begins again all the same. Without a fingerprint each run
+// begins again.
+func OpenPlays(file, of string, seed uint64, fresh bool) *Plays {
 	p := &Plays{}
 	if file != "" && !fresh {
-		if old := Load(file, commit, func(old *Plays) bool { return old.Commit == commit && old.Seeds != nil }); old != nil {
+		if old := Load(file, func(old *Plays) bool { return of != "" && old.Of == of && old.Seeds != nil }); old != nil {
 			p = old
 		}
 	}
 	if p.Seeds == nil {
 		p.Seeds = map[uint64]map[int]Play{}
 	}
-	p.file, p.seed, p.Commit = file, seed, commit
+	p.file, p.seed, p.Of = file, seed, of
 	if p.Seeds[seed] == nil {
 		p.Seeds[seed] = map[int]Play{}
 	}
@@ -95,5 +96,5 @@ func (p *Plays) String() string {
 			counts[what] += n
 		}
 	}
-	return fmt.Sprintf("commit %s, seed %d: %d scenes, %d wrong, in the others %v", p.Commit, p.seed, len(p.Seeds[p.seed]), wrong, counts)
+	return fmt.Sprintf("fingerprint %q, seed %d: %d scenes, %d wrong, in the others %v", p.Of, p.seed, len(p.Seeds[p.seed]), wrong, counts)
 }

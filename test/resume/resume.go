@@ -1,5 +1,5 @@
-// Package resume keeps what long runs have done in a file, so that one that was stopped goes on there. What is kept counts for one
-// commit with a clean work tree: what a changed tree showed says nothing about another one.
+// Package resume keeps what long runs have done in a file, so that one that was stopped goes on there. What is kept counts only for
+// what was tested: a commit with a clean work tree, or the fingerprint of all that a test rests on.
 package resume
 
 import (
@@ -30,13 +30,9 @@ func Clean(commit string) bool {
 	return commit != "" && commit != "dev" && !strings.HasSuffix(commit, "-dirty")
 }
 
-// Load reads what an earlier run of this commit left in a file; same tells whether what was read may be gone on with. Where there is
-// none, or the tree is not clean, it returns nil. So it does for a file that cannot be read, and says so: what was done is
-// lost, but the run need not be.
-func Load[T any](file, commit string, same func(*T) bool) *T {
-	if !Clean(commit) {
-		return nil
-	}
+// Load reads what an earlier run left in a file; same tells whether what was read may be gone on with. Where there is none, it returns nil.
+// So it does for a file that cannot be read, and says so: what was done is lost, but the run need not be.
+func Load[T any](file string, same func(*T) bool) *T {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

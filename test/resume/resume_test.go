@@ -16,7 +16,7 @@ func add(t *testing.T, p *resume.Plays, number int, play resume.Play) {
 	}
 }
 
-// TestWhatWentWrongStays: a scene that went wrong is told by every later run of its commit and seed, and by no other.
+// TestWhatWentWrongStays: a scene that went wrong is told by every later run of the same program and seed, and by no other.
 func TestWhatWentWrongStays(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "new", "cuts.json")
 	first := resume.OpenPlays(file, "c1", 7, false)
@@ -54,13 +54,16 @@ func TestSeedsAddUp(t *testing.T) {
 	}
 }
 
-// TestAChangedTreeBeginsAgain: what a tree with changes showed says nothing, not even about the same changes of a minute later.
-func TestAChangedTreeBeginsAgain(t *testing.T) {
+// TestWhatHasNoNameBeginsAgain: nothing says that it is the same; nor does the commit of a tree with changes, which may be others a minute later.
+func TestWhatHasNoNameBeginsAgain(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cuts.json")
-	for _, commit := range []string{"v1-3-gabc-dirty", "dev", ""} {
-		add(t, resume.OpenPlays(file, commit, 7, false), 0, resume.Play{Scene: "land"})
-		if resume.OpenPlays(file, commit, 7, false).Over(0, "land") {
-			t.Errorf("the commit %q is resumed", commit)
+	add(t, resume.OpenPlays(file, "", 7, false), 0, resume.Play{Scene: "land"})
+	if resume.OpenPlays(file, "", 7, false).Over(0, "land") {
+		t.Error("it is gone on with")
+	}
+	for commit, want := range map[string]bool{"v1-3-gabc": true, "v1-3-gabc-dirty": false, "dev": false, "": false} {
+		if got := resume.Clean(commit); got != want {
+			t.Errorf("%q stands for one content: %v", commit, got)
 		}
 	}
 }
@@ -69,7 +72,7 @@ func TestAChangedTreeBeginsAgain(t *testing.T) {
 func TestATornFileCountsAsNone(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "cuts.json")
-	if err := os.WriteFile(file, []byte(`{"commit": "c1", "se`), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(`{"of": "c1", "se`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := resume.OpenPlays(file, "c1", 7, false)

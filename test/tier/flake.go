@@ -11,29 +11,25 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"touchdown/test/resume"
 )
 
 // hunted is .cache/bench/flake.json, or flake-quick.json: what came of CI's tier, run many times on a machine that is busy otherwise.
 type hunted struct {
-	Commit string  `json:"commit"` // with another one the count begins again
-	Load   int     `json:"load"`   // busy processes beside the tests
-	Seed   uint64  `json:"seed"`   // of the orders
+	Load   int     `json:"load"` // busy processes beside the tests
+	Seed   uint64  `json:"seed"` // of the orders
 	Rounds []round `json:"rounds"`
-	Begun  *round  `json:"begun,omitempty"` // was stopped, and goes on with the rows that it lacks
 }
 
+// round has one result of each row, or fewer: it was stopped, or what a row rests on has changed since.
 type round struct {
-	Order   uint64    `json:"order"` // seed of this round's order
-	When    time.Time `json:"when"`
-	Seconds float64   `json:"seconds"`
-	Results []Result  `json:"results"`
-	Failed  []string  `json:"failed"`
+	Order   uint64   `json:"order"` // seed of this round's order
+	Results []Result `json:"results"`
 }
 
-// hunt runs the tier until there are n rounds of this commit, of earlier runs too, and fails if any test failed in any.
+// hunt runs the tier until there are n rounds, with what earlier runs came to, and fails if any test failed in any. A result counts for as
+// long as nothing that its row rests on changes.
 func hunt(ctx context.Context, o options, n, load int, seed uint64) error {
 	name, rows, err := "flake", []Row(nil), error(nil)
 	if len(o.quick) > 0 {
@@ -49,94 +45,110 @@ func hunt(ctx context.Context, o options, n, load int, seed uint64) error {
 		return err
 	}
 	defer unlock()
-	o.fresh = true
 	file := filepath.Join(o.cache, name+".json")
-	h, err := resumed(ctx, file, load, seed)
-	if err != nil {
-		return err
+	h := &hunted{Load: load, Seed: seed}
+	if !o.fresh {
+		h.resume(file)
 	}
+	o.fresh, o.shuffle = true, true
 	stop, err := disturb(ctx, load, o.cache)
 	if err != nil {
 		return err
 	}
-	for err == nil && len(h.Rounds) < n && ctx.Err() == nil {
-		err = h.play(ctx, o, rows, file)
+	for number := 0; err == nil && number < n && ctx.Err() == nil; number++ {
+		err = h.play(ctx, o, rows, number, file)
 	}
-	return errors.Join(err, stop(), h.verdict(n))
+	return errors.Join(err, stop(), h.verdict(rows, n))
 }
 
-// play begins a round, or goes on with the one that was stopped. What came of each row is written when the row has ended.
-func (h *hunted) play(ctx context.Context, o options, rows []Row, file string) error {
-	if h.Begun == nil {
-		h.Begun = &round{Order: h.Seed + uint64(len(h.Rounds)), When: time.Now().UTC()}
-	}
-	r := h.Begun
-	fmt.Printf("round %d, order %d, %d of %d rows have ended\n", len(h.Rounds)+1, r.Order, len(r.Results), len(rows))
-	begun, before := time.Now(), r.Seconds
-	o.order, o.shuffle = r.Order, true
-	o.ended = func(result Result) (err error) {
-		r.Results, r.Seconds = append(r.Results, result), before+time.Since(begun).Seconds()
-		if !result.Passed {
-			r.Failed = append(r.Failed, result.Row)
-			err = keepLog(o.cache, result, r.Order)
-		}
-		return errors.Join(err, h.write(file))
-	}
-	if _, err := runRows(ctx, o, r.left(shuffled(rows, r.Order))); err != nil {
+// play runs what a round lacks. What came of each row is written when the row has ended.
+func (h *hunted) play(ctx context.Context, o options, rows []Row, number int, file string) error {
+	k, err := newKeys(ctx, packagesOf(rows))
+	if err != nil {
 		return err
 	}
-	h.Rounds, h.Begun = append(h.Rounds, *r), nil
-	return h.write(file)
+	now, err := k.ofAll(rows)
+	if err != nil {
+		return err
+	}
+	h.only(now)
+	if number == len(h.Rounds) {
+		h.Rounds = append(h.Rounds, round{Order: h.Seed + uint64(number)})
+	}
+	r := &h.Rounds[number]
+	left := r.left(shuffled(rows, r.Order))
+	fmt.Printf("round %d, order %d, %d of %d rows have ended\n", number+1, r.Order, len(rows)-len(left), len(rows))
+	o.order = r.Order
+	o.ended = func(result Result) (err error) {
+		r.Results = append(r.Results, result)
+		if !result.Passed {
+			err = keepLog(o.cache, result, r.Order)
+		}
+		return errors.Join(err, resume.Save(file, h))
+	}
+	_, err = runRows(ctx, o, left)
+	return err
+}
+
+// only drops the results of rows that rest on something else by now.
+func (h *hunted) only(now map[string]string) {
+	for n := range h.Rounds {
+		h.Rounds[n].Results = slices.DeleteFunc(h.Rounds[n].Results, func(result Result) bool {
+			key, ours := now[result.Row] // of the others, those that -match leaves out, nothing is known
+			return ours && result.Key != key
+		})
+	}
 }
 
 // left are the rows that the round lacks.
 func (r *round) left(rows []Row) []Row {
-	return slices.DeleteFunc(slices.Clone(rows), func(row Row) bool {
-		return slices.ContainsFunc(r.Results, func(result Result) bool { return result.Row == row.String() })
-	})
+	return slices.DeleteFunc(slices.Clone(rows), func(row Row) bool { return r.of(row) != nil })
 }
 
-// resumed reads what earlier runs of the same commit left.
-func resumed(ctx context.Context, file string, load int, seed uint64) (*hunted, error) {
-	commit, err := resume.Commit(ctx)
-	if err != nil {
-		return nil, err
+// of is what came of a row in this round; nil: it lacks it.
+func (r *round) of(row Row) *Result {
+	n := slices.IndexFunc(r.Results, func(result Result) bool { return result.Row == row.String() })
+	if n < 0 {
+		return nil
 	}
-	before := resume.Load(file, commit, func(h *hunted) bool { return h.Commit == commit && h.Load == load && h.Seed == seed })
-	if before == nil {
-		return &hunted{Commit: commit, Load: load, Seed: seed}, nil
-	}
-	fmt.Printf("%d rounds of commit %s are there already\n", len(before.Rounds), commit)
-	return before, nil
+	return &r.Results[n]
 }
 
-func (h *hunted) write(file string) error { return resume.Save(file, h) }
-
-func (h *hunted) verdict(n int) error {
-	times := map[string]int{}
-	bad := 0
-	rounds := h.Rounds
-	if h.Begun != nil {
-		fmt.Printf("round %d was stopped after %d rows\n", len(rounds)+1, len(h.Begun.Results))
-		rounds = append(slices.Clone(rounds), *h.Begun)
+// resume goes on with what earlier runs left, beside the same load and in the same orders.
+func (h *hunted) resume(file string) {
+	if before := resume.Load(file, func(old *hunted) bool { return old.Load == h.Load && old.Seed == h.Seed }); before != nil {
+		*h = *before
 	}
+}
+
+// verdict tells how often each row ran and failed, in the first n rounds.
+func (h *hunted) verdict(rows []Row, n int) error {
+	whole, bad := 0, false
+	rounds := h.Rounds[:min(n, len(h.Rounds))]
 	for _, r := range rounds {
-		if len(r.Failed) > 0 {
-			bad++
-		}
-		for _, name := range r.Failed {
-			times[name]++
+		if len(r.left(rows)) == 0 {
+			whole++
 		}
 	}
-	for name, count := range times {
-		fmt.Printf("failed %d times: %s\n", count, name)
+	for _, row := range rows {
+		ran, failed := 0, 0
+		for _, r := range rounds {
+			if result := r.of(row); result != nil {
+				ran++
+				if !result.Passed {
+					failed++
+				}
+			}
+		}
+		fmt.Printf("ran %d times, failed %d times: %s\n", ran, failed, row)
+		bad = bad || failed > 0
 	}
-	fmt.Printf("commit %s, %d busy processes, seed %d: %d of %d rounds failed\n", h.Commit, h.Load, h.Seed, bad, len(rounds))
-	if len(h.Rounds) < n {
-		return errors.New("stopped; the next run goes on")
-	}
-	if bad > 0 {
+	fmt.Printf("%d busy processes, seed %d: %d of %d rounds are whole\n", h.Load, h.Seed, whole, n)
+	switch {
+	case bad:
 		return errors.New("there are flakes")
+	case whole < n:
+		return errors.New("there are rounds that lack rows; the next run goes on")
 	}
 	return nil
 }

@@ -109,6 +109,31 @@ func (k *keys) of(r Row) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil))[:20], nil
 }
 
+// ofAll are the fingerprints of several rows, by their names.
+func (k *keys) ofAll(rows []Row) (map[string]string, error) {
+	all := map[string]string{}
+	for _, r := range rows {
+		key, err := k.of(r)
+		if err != nil {
+			return nil, err
+		}
+		all[r.String()] = key
+	}
+	return all, nil
+}
+
+func printKey(ctx context.Context, r Row) error {
+	k, err := newKeys(ctx, packagesOf([]Row{r}))
+	if err != nil {
+		return err
+	}
+	key, err := k.of(r)
+	if err == nil {
+		fmt.Println(key)
+	}
+	return err
+}
+
 // sources hashes the sources of a package and of all that it is made of, those of other modules by go.sum alone.
 func (k *keys) sources(sum io.Writer, path string) error {
 	p, ok := k.packages[path]

@@ -25,6 +25,7 @@ func main() {
 	load := flag.Int("load", 0, "with -flake: busy processes beside the tests, and one that writes to the disk")
 	seed := flag.Uint64("seed", 1, "with -flake: seed of the orders")
 	plain := flag.Bool("in-process", false, "print the arguments of go test for the packages of CI's tier that boot no node")
+	key := flag.String("key", "", "print the fingerprint of all that a package's tests on nodes rest on")
 	flag.Parse()
 	o.quick = flag.Args()
 	if *plain {
@@ -36,6 +37,9 @@ func main() {
 	err := func() (err error) {
 		if o.match, err = regexp.Compile(*match); err != nil {
 			return fmt.Errorf("-match: %w", err)
+		}
+		if *key != "" {
+			return printKey(ctx, Row{Package: *key, Boots: true})
 		}
 		if *flake > 0 {
 			return hunt(ctx, o, *flake, *load, *seed)

@@ -21,8 +21,9 @@ Written by ` + "`make golden`" + ` from the table in ` + "`tier/table.go`" + `; 
   the writes; with ` + "`ORDERS=1`" + ` for a naive order and cluster-relocation-operator's too.
 - ` + "`make bench-networkmanager`" + ` is apart too: it builds NetworkManager 1.42, which is below OpenShift 4.14 and 4.15, with its plugin for Open
   vSwitch from Debian 12's source package, and runs the tests of the node's network with it in place of the bench's 1.58.
-- ` + "`make flake N=10 LOAD=4`" + ` runs CI's rows again and again, in shuffled orders, beside busy processes and a disk writer.
-  ` + "`make flake-quick N=10 LOAD=4`" + ` does so with the quick tests, with the race detector, on 1, 2, 4 and 8 processors in turn.
+- ` + "`make flake N=10 LOAD=4`" + ` runs CI's rows again and again, in shuffled orders, beside busy processes and a disk writer. A run that
+  was stopped goes on; each result counts until something changes that its row rests on.
+  ` + "`make flake-quick N=10 LOAD=4`" + ` runs the quick tests in the same way, with the race detector, on 1, 2, 4 and 8 processors in turn.
 - ` + "`make cover`" + ` prints which part of each package's statements the tests reach: the quick ones, and with them those rows
   of tier *test* that boot no node. ` + "`make test-all`" + ` fails when a statement of a file of ` + "`cover/whole.go`" + ` is not reached by its package's tests.
 

@@ -38,16 +38,15 @@ func runRows(ctx context.Context, o options, rows []Row) ([]Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	made, err := k.ofAll(rows)
+	if err != nil {
+		return nil, err
+	}
 	var todo []Row
 	var results []Result
-	store, made := kept(o.cache), map[string]string{}
+	store := kept(o.cache)
 	for _, r := range rows {
-		key, err := k.of(r)
-		if err != nil {
-			return nil, err
-		}
-		made[r.id()] = key
-		if found, ok := store.find(r, key); ok && !o.fresh {
+		if found, ok := store.find(r, made[r.String()]); ok && !o.fresh {
 			fmt.Printf("kept  %6.1f s  %6.1f CPU s  %s (%s)\n", found.Seconds, found.CPU, r, found.When.Format("2 Jan 15:04"))
 			results = append(results, found)
 			continue
@@ -67,7 +66,7 @@ func runRows(ctx context.Context, o options, rows []Row) ([]Result, error) {
 			if ctx.Err() != nil { // what was stopped shows nothing
 				return
 			}
-			result.Key = made[r.id()]
+			result.Key = made[r.String()]
 			w.add(k, r, result)
 		})
 	}
@@ -123,25 +122,27 @@ func (w *work) take(ctx context.Context, r Row) (release func()) {
 	}
 }
 
-// add takes in what came of a row. A pass is kept unless something was skipped, or its inputs changed while it ran.
+// add takes in what came of a row. A pass is kept unless something was skipped. What ran while its inputs changed is told, and
+// counts for nothing: it shows neither what was there before nor what is now.
 func (w *work) add(k *keys, r Row, result Result) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.results = append(w.results, result)
+	key := ""
+	now, err := k.again()
+	if err == nil {
+		key, err = now.of(r)
+	}
+	if err != nil || key != result.Key {
+		w.err = errors.Join(w.err, err)
+		return
+	}
 	if w.ended != nil {
 		w.err = errors.Join(w.err, w.ended(result))
 	}
-	if !result.whole() {
-		return
+	if result.whole() {
+		w.err = errors.Join(w.err, w.store.put(r, result))
 	}
-	now, err := k.again()
-	if err == nil {
-		var key string
-		if key, err = now.of(r); err == nil && key == result.Key {
-			err = w.store.put(r, result)
-		}
-	}
-	w.err = errors.Join(w.err, err)
 }
 
 // one runs a row and prints what came of it.

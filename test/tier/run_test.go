@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"touchdown/test/resume"
 )
 
 // TestKept: a result is found for the same inputs only, and a failure never is.
@@ -119,25 +120,61 @@ func TestTheQuickTestsAreHunted(t *testing.T) {
 	}
 }
 
-// TestAStoppedRoundGoesOn: a hunt that was stopped goes on with the rows that its last round lacks, and tells of what failed before.
+// TestAStoppedRoundGoesOn: a hunt that was stopped goes on with the rows that a round lacks, tells of what failed before, and runs again what
+// rests on something else by now, in every round.
 func TestAStoppedRoundGoesOn(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "flake.json")
-	h := &hunted{Begun: &round{Order: 7}}
 	a, b := Row{Package: "test/wait", Run: "TestFor"}, Row{Package: "test/wait", Run: "TestOther"}
-	h.Begun.Results = []Result{{Row: a.String()}}
-	h.Begun.Failed = []string{a.String()}
-	if err := h.write(file); err != nil {
+	rows, made := []Row{a, b}, map[string]string{a.String(): "1", b.String(): "1"}
+	first := round{Order: 7, Results: []Result{{Row: a.String(), Key: "1", Passed: true}, {Row: b.String(), Key: "1", Passed: true}}}
+	second := round{Order: 8, Results: []Result{{Row: a.String(), Key: "1"}}}
+	if err := resume.Save(file, &hunted{Load: 4, Seed: 7, Rounds: []round{first, second}}); err != nil {
 		t.Fatal(err)
 	}
-	var again hunted
-	data, err := os.ReadFile(file)
-	if err != nil || json.Unmarshal(data, &again) != nil {
-		t.Fatalf("%v: %s", err, data)
+	other, h := &hunted{Load: 2, Seed: 7}, &hunted{Load: 4, Seed: 7}
+	if other.resume(file); len(other.Rounds) > 0 {
+		t.Error("rounds beside less load count")
 	}
-	if left := again.Begun.left([]Row{a, b}); len(left) != 1 || left[0].String() != b.String() {
+	h.resume(file)
+	h.only(map[string]string{"a row of another run": "1"})
+	h.only(made)
+	if left := h.Rounds[1].left(rows); len(left) != 1 || left[0].String() != b.String() || len(h.Rounds[0].left(rows)) > 0 {
 		t.Errorf("the round goes on with %v", left)
 	}
-	if err := again.verdict(0); err == nil {
-		t.Error("a row that failed before the stop is not told")
+	if err := h.verdict(rows, 1); err != nil {
+		t.Errorf("one round that passed: %v", err)
+	}
+	if err := h.verdict(rows, 2); err == nil || err.Error() != "there are flakes" {
+		t.Errorf("a row that failed before the stop: %v", err)
+	}
+	made[a.String()] = "2"
+	h.only(made)
+	if left := h.Rounds[0].left(rows); len(left) != 1 || left[0].String() != a.String() {
+		t.Errorf("after a change, the round goes on with %v", left)
+	}
+	if err := h.verdict(rows, 1); err == nil {
+		t.Error("half a round counts as one")
+	}
+}
+
+// TestWhatRanWhileFilesChangedCountsForNothing: neither as a pass, nor in a hunt.
+func TestWhatRanWhileFilesChangedCountsForNothing(t *testing.T) {
+	t.Chdir("../..")
+	r := Row{Package: "test/wait"}
+	k, err := newKeys(t.Context(), packagesOf([]Row{r}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := k.of(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for begun, want := range map[string]int{key: 1, "before the change": 0} {
+		told := 0
+		w := &work{store: kept(t.TempDir()), options: options{ended: func(Result) error { told++; return nil }}}
+		w.add(k, r, Result{Row: r.String(), Key: begun, Passed: true})
+		if _, found := w.store.find(r, begun); w.err != nil || told != want || found != (want == 1) || len(w.results) != 1 {
+			t.Errorf("%s: told %d times, kept %v: %v", begun, told, found, w.err)
+		}
 	}
 }
