@@ -39,6 +39,8 @@ GO_SRC    := $(shell find assets backend cmd iso-overlay steps tui -type f -not 
 
 # One part of the build: a line when it begins and ends, and its time in .cache/bench/build.json.
 PART := CACHE=$(CACHE) test/bench/part.sh
+# Packages of Debian in the same way: a name for build.json, the packages as one word, and again as several.
+INSTALL := DOING=installing DID=installed $(PART)
 
 include $(wildcard assets/release/*.mk test/*.mk test/cover/*.mk test/bench/*/*.mk test/e2e/*.mk)
 
@@ -147,7 +149,7 @@ $(LIBNMSTATE): $(wildcard $(LIBNMSTATE_SRC)/Cargo.*) $(LIBNMSTATE_SRC)/src/lib.r
 	@mkdir -p $(@D)/include
 	@$(PART) libnmstate "libnmstate" cargo build --quiet --release --locked --manifest-path $(LIBNMSTATE_SRC)/Cargo.toml --target-dir $(CACHE)/libnmstate/target -p nmstate-clib
 	@sed -e 's/@_VERSION_MAJOR@/2/;s/@_VERSION_MINOR@/2/;s/@_VERSION_MICRO@/43/' \
-	  "$$(cargo metadata --format-version 1 --locked --manifest-path $(LIBNMSTATE_SRC)/Cargo.toml | grep -o '"/[^"]*nmstate-clib-[0-9.]*/Cargo.toml"' | head -1 | tr -d '"' | xargs dirname)/nmstate.h.in" > $(@D)/include/nmstate.h
+	  "$$(cargo metadata --quiet --format-version 1 --locked --manifest-path $(LIBNMSTATE_SRC)/Cargo.toml | grep -o '"/[^"]*nmstate-clib-[0-9.]*/Cargo.toml"' | head -1 | tr -d '"' | xargs dirname)/nmstate.h.in" > $(@D)/include/nmstate.h
 	@cp $(CACHE)/libnmstate/target/release/libnmstate.a $(@D)/libnmstate-rust.a
 	@echo 'GROUP(libnmstate-rust.a -lm)' > $@ # a linker script: libm, which the library needs, must come behind it
 

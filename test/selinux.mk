@@ -23,7 +23,7 @@ $(SELINUX)/%/policy: test/selinux/build.sh | $(SELINUX)/tools $(or $(MIRROR),$(S
 
 $(SELINUX)/tools:
 	@for tool in checkmodule semodule m4 gawk sesearch; do command -v $$tool >/dev/null && continue; \
-	  apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -qy --no-install-recommends $(SELINUX_APT) setools; break; done
+	  $(INSTALL) packages-selinux "$(SELINUX_APT) setools" test/bench/install.sh $(SELINUX_APT) setools || exit 1; break; done
 	@mkdir -p $@
 
 $(SELINUX)/mirror:

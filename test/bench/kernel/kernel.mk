@@ -21,7 +21,7 @@ bench-kernel: kernel-tools $(KERNEL)/bin/guest $$(MACHINECONFIG)/done $$(NODE)/b
 
 kernel-tools:
 	@for tool in qemu-system-x86_64 qemu-img busybox cpio mtype fsck.vfat; do command -v $$tool >/dev/null && continue; \
-	  echo "installing $(KERNEL_APT)"; apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -qy --no-install-recommends $(KERNEL_APT); break; done
+	  $(INSTALL) packages-kernel "$(KERNEL_APT)" test/bench/install.sh $(KERNEL_APT) || exit 1; break; done
 
 $(KERNEL)/bin/guest: $(wildcard $(KERNEL_SRC)/guest/*.go $(KERNEL_SRC)/talk/*.go)
 	@mkdir -p $(@D)

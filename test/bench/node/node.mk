@@ -27,8 +27,8 @@ bench-node: node-tools $(NODE)/layer.stamp ## build the bench node (minutes the 
 # Only asks the package manager when a tool is missing.
 node-tools:
 	@for tool in systemd-nspawn mmdebstrap ethtool mkfs.xfs xfs_io ip setpriv gcc pkg-config; do command -v $$tool >/dev/null && continue; \
-	  echo "installing $(NODE_APT)"; apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -qy --no-install-recommends $(NODE_APT); break; done
-	@pkg-config --exists libseccomp gpgme || { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -qy --no-install-recommends $(NODE_APT); }
+	  $(INSTALL) packages-node "$(NODE_APT)" test/bench/install.sh $(NODE_APT) || exit 1; break; done
+	@pkg-config --exists libseccomp gpgme || $(INSTALL) packages-node "$(NODE_APT)" test/bench/install.sh $(NODE_APT)
 
 $(NODE_ROOT)/etc/debian_version: | node-tools
 	@mkdir -p $(NODE)
@@ -92,5 +92,5 @@ $(NODE_MANAGER)/usr/sbin/NetworkManager: | node-tools
 
 $(NODE)/layer.stamp: $(shell find $(NODE_SRC)/rootfs -type f -o -type d) $(NODE_SRC)/mklayer.sh $(NODE_PROGRAMS) $(CACHE)/bench/crds $(MACHINECONFIG)/done | $(NODE_ROOT)/etc/debian_version
 	@ln -sfn $(notdir $(NODE_ROOT)) $(NODE)/root
-	@$(NODE_SRC)/mklayer.sh $(MACHINECONFIG)/root $(NODE_SRC)/rootfs $(CACHE)/bench/crds $(NODE)/layer $(NODE_PROGRAMS)
+	@$(PART) layer "the node's own files" $(NODE_SRC)/mklayer.sh $(MACHINECONFIG)/root $(NODE_SRC)/rootfs $(CACHE)/bench/crds $(NODE)/layer $(NODE_PROGRAMS)
 	@touch $@
