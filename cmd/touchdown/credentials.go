@@ -58,7 +58,7 @@ those before them are no longer accepted. What the site config says (spec.creden
 		},
 	}
 	c.outputFlag(cmd)
-	cmd.Flags().StringVar(&of.out, "out", "", "write a kubeconfig into this file; with -o json everything")
+	cmd.Flags().StringVar(&of.out, "out", "", "write a kubeconfig into this new file; with -o json everything")
 	cmd.Flags().BoolVar(&of.force, "force", false, "take control from another console")
 	return cmd
 }
@@ -87,7 +87,7 @@ func (of credentials) ask(ctx context.Context, engine session.Session, ask hando
 
 // to is the file of --out.
 func (of credentials) to() named {
-	return named{"out", of.out, "leave --out away for this terminal"}
+	return named{flag: "out", file: of.out, otherwise: "leave --out away for this terminal"}
 }
 
 func (of credentials) deliver(cmd *cobra.Command, got *handout.LogIn, asJSON bool) error {

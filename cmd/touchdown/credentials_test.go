@@ -108,6 +108,7 @@ func TestCredentials(t *testing.T) {
 	if want := file + " opens https://api.example.com:6443 until 2027-01-02.\nThe API's own certificate ends before that, on 2026-12-01.\n"; says != want {
 		t.Errorf("it says %q, want %q", says, want)
 	}
+	file += ".json"
 	if _, says = served(t, c, &out, "credentials", "--out", file, "-o", "json"); strings.Contains(says+out.String(), c.logIn.Password) {
 		t.Error("the password is printed beside the file")
 	}

@@ -25,6 +25,7 @@ import (
 	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/media"
 	"touchdown/backend/message"
+	"touchdown/backend/problem"
 	"touchdown/backend/update"
 	"touchdown/steps"
 	"touchdown/steps/engine"
@@ -88,6 +89,13 @@ It goes on with unfinished work when it starts.`,
 // serve runs an engine until ctx ends.
 func (f *engineFlags) serve(ctx context.Context, socket string, h hooks) error {
 	f.media = true
+	// Before anything is opened: an engine goes on with unfinished work when it starts.
+	if err := wire.Free(ctx, socket); err != nil {
+		if _, busy := errors.AsType[*problem.Problem](err); busy || ctx.Err() != nil {
+			return err
+		}
+		return usage(fmt.Errorf("--socket: %w", err))
+	}
 	e, closeEngine, err := f.open(ctx, h)
 	if err != nil && errors.Is(err, ctx.Err()) { // stopped before it began
 		return nil

@@ -88,12 +88,20 @@ func writeManifests(w io.Writer, dir string, addresses []string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return usage(err)
 	}
+	var files []host.File
 	for _, m := range all {
-		file := filepath.Join(dir, m.Name+".yaml")
-		if err := (named{flag: "out", file: file}).write(file, m.YAML, 0o644); err != nil {
-			return usage(err)
+		f := host.File{Path: filepath.Join(dir, m.Name+".yaml"), Data: m.YAML, Perm: 0o644}
+		if err := (named{flag: "out", file: f.Path, replaces: true}).mayWrite(); err != nil {
+			return err
 		}
-		fmt.Fprintln(w, file)
+		files = append(files, f)
+	}
+	// All or none: an installation with some of them would be baked by half.
+	if err := host.WriteFilesAtomic(files...); err != nil {
+		return fmt.Errorf("writing the MachineConfigs: %w", err)
+	}
+	for _, f := range files {
+		fmt.Fprintln(w, f.Path)
 	}
 	return nil
 }

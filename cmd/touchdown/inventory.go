@@ -28,8 +28,8 @@ named with the reason; the rest is printed all the same.
 -o json prints one object with the field names of assisted-service's inventory, and further ones for what that lacks. What
 could not be read is in "errors", by section.
 
---snapshot FILE also writes what was looked at into FILE (.tar.gz), for support: --replay FILE prints the inventory of that
-machine elsewhere. A snapshot holds serial numbers and addresses, but no secrets.`,
+--snapshot FILE also writes what was looked at into a new FILE (.tar.gz), for support: --replay FILE prints the inventory
+of that machine elsewhere. A snapshot holds serial numbers and addresses, but no secrets.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			asJSON, err := c.json()
 			if err != nil {
@@ -61,6 +61,10 @@ const maxSnapshot = 32 << 20
 func (of inventory) look(cmd *cobra.Command, root string) (*hardware.Inventory, error) {
 	m := host.Open(host.Options{Root: root, NoPower: true, Log: slog.New(slog.DiscardHandler)})
 	switch {
+	case cmd.Flags().Changed("snapshot") && of.snapshot == "":
+		return nil, usage(errors.New("--snapshot: the name of the file is empty"))
+	case cmd.Flags().Changed("replay") && of.replay == "":
+		return nil, usage(errors.New("--replay: the name of the file is empty"))
 	case of.replay != "" && of.snapshot != "":
 		return nil, usage(errors.New("--snapshot and --replay: a snapshot is taken of this machine or replayed, not both"))
 	case of.replay != "":

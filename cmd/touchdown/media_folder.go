@@ -28,8 +28,8 @@ func readFolder(dir string, warn func(error)) ([]row, error) {
 		cfg, err := site.Load(name)
 		if err == nil {
 			errs, warnings := cfg.Validate(time.Now())
-			for _, w := range warnings {
-				warn(inFile(name, w))
+			for _, w := range inFile(warnings, name) {
+				warn(w)
 			}
 			err = errs.Err()
 		}
@@ -70,18 +70,10 @@ func serialsIn(dir string, wrong *mistakes) (serials []string, err error) {
 // addAll adds each mistake in a site config.
 func (m *mistakes) addAll(file string, err error) {
 	if errs, ok := errors.AsType[site.Errors](err); ok {
-		for _, e := range errs {
-			m.add("%w", inFile(file, e))
+		for _, e := range inFile(errs, file) {
+			m.add("%w", e)
 		}
 	} else if err != nil {
 		m.add("%w", err)
 	}
-}
-
-// inFile names the file of what has no place in it, as something that is missing.
-func inFile(file string, e *site.Error) error {
-	if e.File == "" {
-		return fmt.Errorf("%s: %w", file, e)
-	}
-	return e
 }

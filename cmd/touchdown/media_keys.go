@@ -134,7 +134,7 @@ func revoke(cmd *cobra.Command, id, list, reason string) error {
 	if _, err := envelope.ParseRevoked(text); err != nil {
 		return usage(fmt.Errorf("%q is not the id of a key, which touchdown media keygen and show print", id))
 	}
-	if err := (named{flag: "list", file: list}).write(list, text, 0o644); err != nil {
+	if err := (named{flag: "list", file: list, replaces: true}).write(list, text, 0o644); err != nil {
 		return err
 	}
 	fmt.Fprintf(printed(cmd), "%s is revoked in %s, which has %d keys now\n", id, list, len(known)+1)

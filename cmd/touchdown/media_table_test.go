@@ -65,7 +65,7 @@ func TestATableIsWarnedOf(t *testing.T) {
 		t.Errorf("exit %d: %s", code, said)
 	}
 	b.put("folder/SN1.yaml", siteOf("shop.local"))
-	if code, said = b.write(b.in("folder"), "configs"); code != exitOK || strings.Count(said, "warning: ") != 1 || !strings.Contains(said, "warning: SN1.yaml:5:") {
+	if code, said = b.write(b.in("folder"), "configs"); code != exitOK || strings.Count(said, "warning: ") != 1 || !strings.Contains(said, "/folder/SN1.yaml:5:") {
 		t.Errorf("exit %d: %s", code, said)
 	}
 }

@@ -63,6 +63,11 @@ What is wrong is told by file or line, the first twenty mistakes of it, and noth
 			if err := f.check(cmd, args); err != nil {
 				return err
 			}
+			if len(args) > 0 {
+				if err := notItsOwn(args[0], f.file, f.key, f.passphraseFile, f.newPassphrase, f.revoked, f.serials); err != nil {
+					return err
+				}
+			}
 			switch {
 			case f.release != "":
 				said, err := f.writeRelease(cmd, args[0])

@@ -16,7 +16,7 @@ import (
 )
 
 // TestWhatIsNoFileIsNotReplaced: under the name of a pipe, a folder or a device no command that writes a file puts one; root would lose
-// /dev/null so. A file is replaced, and so is a link to one, along which nothing is written.
+// /dev/null so. A file that is there stays too, and so does one behind a link: it may be a key. Only the list of revoked keys is one that grows.
 func TestWhatIsNoFileIsNotReplaced(t *testing.T) {
 	key, err := envelope.NewSigningKey()
 	if err != nil {
@@ -25,13 +25,14 @@ func TestWhatIsNoFileIsNotReplaced(t *testing.T) {
 	report := filepath.Join(t.TempDir(), "report.signed.json")
 	write(t, report, siteReport("SN-1", check.Pass), key)
 	for what, line := range map[string]struct {
-		words []string
-		says  string
+		words    []string
+		says     string
+		replaces bool
 	}{
-		"export":    {[]string{"report", "export", report, "--format", "csv", "--out"}, "leave --out away for standard output"},
-		"inventory": {[]string{"inventory", "--snapshot"}, "--snapshot"},
-		"login":     {[]string{"credentials", "--out"}, "leave --out away for this terminal"},
-		"revoked":   {[]string{"media", "revoke", "0123456789abcdef", "--list"}, "not a regular file"},
+		"export":    {[]string{"report", "export", report, "--format", "csv", "--out"}, "leave --out away for standard output", false},
+		"inventory": {[]string{"inventory", "--snapshot"}, "--snapshot", false},
+		"login":     {[]string{"credentials", "--out"}, "leave --out away for this terminal", false},
+		"revoked":   {[]string{"media", "revoke", "0123456789abcdef", "--list"}, "not a regular file", true},
 	} {
 		t.Run(what, func(t *testing.T) {
 			dir := t.TempDir()
@@ -56,6 +57,12 @@ func TestWhatIsNoFileIsNotReplaced(t *testing.T) {
 			}
 			for _, name := range []string{"good", "file", "new"} {
 				code, said := served(t, &counter{}, &bytes.Buffer{}, append(line.words, in(name))...)
+				if name != "new" && !line.replaces {
+					if text, err := os.ReadFile(in(name)); code != exitUsage || !strings.Contains(said, "is there already") || err != nil || len(text) > 0 {
+						t.Errorf("%s: exit %d, %v, now %q: %s", name, code, err, text, said)
+					}
+					continue
+				}
 				if info, err := os.Lstat(in(name)); code != exitOK || err != nil || !info.Mode().IsRegular() {
 					t.Errorf("%s: exit %d, %v: %s", name, code, err, said)
 				}
@@ -77,5 +84,42 @@ func TestStandardOutputIsNoFile(t *testing.T) {
 	}
 	if err := (named{flag: "out", file: "/dev/shm/touchdown-none"}).mayWrite(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAMediumIsNotWrittenOverItsOwnKey: --force is for what a stick holds, and a mistyped TARGET may be any file of the command line.
+func TestAMediumIsNotWrittenOverItsOwnKey(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"key": "the key", "site.yaml": "the site", "list": ""} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("key", "link"); err != nil {
+		t.Fatal(err)
+	}
+	for _, target := range []string{"key", "./key", "link", "site.yaml", "list", "./new"} {
+		code, said := served(t, &counter{}, &bytes.Buffer{}, "media", "write", "-f", "site.yaml", "--serial", "SN1", "--key", "key", "--revoked", "list",
+			"--new-passphrase", "new", "--force", target)
+		if code != exitUsage || !strings.Contains(said, "name another TARGET") {
+			t.Errorf("%s: exit %d: %s", target, code, said)
+		}
+	}
+	if text, err := os.ReadFile("key"); err != nil || string(text) != "the key" {
+		t.Errorf("the key is %q, %v", text, err)
+	}
+}
+
+// TestManifestsComeTogether: a disk that is full leaves no part of them.
+func TestManifestsComeTogether(t *testing.T) {
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=12k"); err != nil {
+		t.Skipf("no small disk can be mounted: %v", err)
+	}
+	defer func() { _ = unix.Unmount(dir, 0) }()
+	code, said := served(t, &counter{}, &bytes.Buffer{}, "factory", "bake", "--out", dir)
+	left, err := os.ReadDir(dir)
+	if code != exitFailed || !strings.Contains(said, "no space left") || err != nil || len(left) > 0 {
+		t.Errorf("exit %d, left %v, %v: %s", code, left, err, said)
 	}
 }

@@ -22,6 +22,9 @@ func readSite(cmd *cobra.Command, file string) (*site.Config, error) {
 			return nil, usage(fmt.Errorf("%s is a pipe or a device, which has no folder for the files that a site config names; give - to read standard input", file))
 		}
 		cfg, err := site.Load(file)
+		if errs, ok := errors.AsType[site.Errors](err); ok {
+			return nil, usage(inFile(errs, file))
+		}
 		if err != nil {
 			return nil, usage(err)
 		}
@@ -36,6 +39,19 @@ func readSite(cmd *cobra.Command, file string) (*site.Config, error) {
 		return nil, usage(err)
 	}
 	return cfg, nil
+}
+
+// inFile has each mistake name the file as the person did, also what has no place in it because it is missing.
+func inFile(errs site.Errors, file string) site.Errors {
+	if file == "-" {
+		file = "stdin"
+	}
+	for _, e := range errs {
+		if e.File == "" || e.File == filepath.Base(file) {
+			e.File = file
+		}
+	}
+	return errs
 }
 
 // stream tells whether a name stands for a pipe or a device, as a shell's <(command) does. /dev/stdin and /dev/fd/N may lead to a regular
@@ -103,10 +119,10 @@ func loadSiteOn(cmd *cobra.Command, file string, today func(*site.Config) time.T
 		return nil, err
 	}
 	errs, warnings := cfg.Validate(today(cfg))
-	for _, w := range warnings {
+	for _, w := range inFile(warnings, file) {
 		fmt.Fprintf(complaints(cmd), "warning: %v\n", w)
 	}
-	if err := errs.Err(); err != nil {
+	if err := inFile(errs, file).Err(); err != nil {
 		return nil, usage(err)
 	}
 	return cfg, nil

@@ -22,7 +22,7 @@ func reportExport(c *connection) *cobra.Command {
 		if !slices.Contains(formats, format) {
 			return usage(fmt.Errorf("--format %s: one of %s", format, strings.Join(formats, ", ")))
 		}
-		to := named{"out", out, "leave --out away for standard output"}
+		to := named{flag: "out", file: out, otherwise: "leave --out away for standard output"}
 		if err := to.mayWrite(); err != nil {
 			return err
 		}
@@ -47,7 +47,7 @@ unchanged.`,
 		Example: "  touchdown report export --format html --out report.html\n  touchdown report export --format csv report.signed.json",
 	}
 	cmd.Flags().StringVar(&format, "format", "text", strings.Join(formats, ", "))
-	cmd.Flags().StringVar(&out, "out", "", "write into this file, which only you can read")
+	cmd.Flags().StringVar(&out, "out", "", "write into this new file, which only you can read")
 	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

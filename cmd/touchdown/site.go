@@ -65,7 +65,7 @@ func validateJSON(cmd *cobra.Command, file string) error {
 	cfg, err := readSite(cmd, file)
 	if err == nil {
 		errs, warnings := cfg.Validate(time.Now())
-		v.Errors, v.Warnings = append(v.Errors, errs...), append(v.Warnings, warnings...)
+		v.Errors, v.Warnings = append(v.Errors, inFile(errs, file)...), append(v.Warnings, inFile(warnings, file)...)
 	} else if errs, ok := errors.AsType[site.Errors](err); ok {
 		v.Errors = errs
 	} else {

@@ -104,10 +104,12 @@ func isGroup(path string) bool {
 }
 
 // join makes the path of a key that may be anything, a secret that slipped out of its place too: only what looks like
-// a name is repeated.
+// a name is repeated: a key of the schema, or letters with one digit at most behind them, as in dns1.
 func join(parent, key string) string {
 	const longest = 32
-	if len(key) == 0 || len(key) > longest || strings.Trim(strings.ToLower(key), "abcdefghijklmnopqrstuvwxyz_-") != "" {
+	letters := strings.TrimRight(key, "0123456789")
+	plain := letters != "" && len(key) <= longest && len(key)-len(letters) <= 1 && strings.Trim(strings.ToLower(letters), "abcdefghijklmnopqrstuvwxyz_-") == ""
+	if !plain && homeOf(key) == "" {
 		return parent
 	}
 	if parent == "" {

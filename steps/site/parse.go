@@ -47,6 +47,15 @@ func (r *reader) report(n *yaml.Node, path string, f *Error) {
 	}
 }
 
+// reportKey reports what is wrong with a key itself. One that may be a secret is not repeated, and then the sentence says that it is of a key.
+func (r *reader) reportKey(key *yaml.Node, parent string, f *Error) {
+	path := join(parent, key.Value)
+	if path == parent {
+		f.Msg = message.F("a key in this line %s", f.Msg)
+	}
+	r.report(key, path, f)
+}
+
 // header checks apiVersion and kind. It returns false for a document of another kind, where every key would be an error.
 func (r *reader) header(root *yaml.Node) (ours bool) {
 	version, kind := child(root, "apiVersion"), child(root, "kind")
@@ -91,7 +100,7 @@ func (r *reader) mapping(n *yaml.Node, prefix string) {
 			continue
 		}
 		if first := seen[key.Value]; first != nil {
-			r.report(key, join(parent, key.Value), fault(message.T("keep one of them"), message.F("is there twice, first in line %d", first.Line)))
+			r.reportKey(key, parent, fault(message.T("keep one of them"), message.F("is there twice, first in line %d", first.Line)))
 			continue
 		}
 		seen[key.Value] = key
@@ -105,7 +114,7 @@ func (r *reader) value(key, value *yaml.Node, prefix string) {
 	e := find(path)
 	switch {
 	case strings.ContainsAny(key.Value, ".[]"): // a path in the place of a key
-		r.report(key, strings.TrimSuffix(prefix, "."), unknownKey(prefix, key.Value))
+		r.reportKey(key, strings.TrimSuffix(prefix, "."), unknownKey(prefix, key.Value))
 	case e != nil && e.Type == typeGroups:
 		r.groups(value, e, path)
 		r.took(key, path, "file "+r.name)
@@ -136,7 +145,7 @@ func (r *reader) value(key, value *yaml.Node, prefix string) {
 				f.Fix = message.F("write prefixLength: %d", length)
 			}
 		}
-		r.report(key, join(strings.TrimSuffix(prefix, "."), key.Value), f)
+		r.reportKey(key, strings.TrimSuffix(prefix, "."), f)
 	}
 }
 
@@ -177,6 +186,8 @@ func (r *reader) scalar(key, value *yaml.Node, e *entry, path string) {
 	}
 	if text != "" {
 		r.took(key, target, source)
+	} else {
+		r.config.places[target] = r.place(key) // where what is missing belongs
 	}
 }
 

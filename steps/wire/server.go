@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
 	"touchdown/steps/session"
 )
 
@@ -30,8 +32,32 @@ const (
 	maxHeader = 64 << 10
 )
 
-// Serve answers clients on a unix socket at path, mode 0600, until ctx ends. The caller holds the state
-// folder's lock, so a socket that is already there belongs to an engine that died and is replaced.
+// Free tells whether an engine may serve at path: nothing is there, or the socket of one that died. Whoever answers there is another engine
+// of this node, maybe with another state folder (ENG-BUSY); what is no socket is somebody's file.
+func Free(ctx context.Context, path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("looking for an old socket: %w", err)
+	case info.Mode().Type() != os.ModeSocket:
+		return fmt.Errorf("%s is not a socket; name another path", path)
+	}
+	connection, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+	switch {
+	case err == nil:
+		_ = connection.Close()
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, os.ErrNotExist):
+		return nil
+	}
+	return &problem.Problem{
+		Code: "ENG-BUSY", Summary: message.T("Another engine is already at work on this node."),
+		Fix: message.T("Attach to it with `touchdown console`."), Err: errors.Join(fmt.Errorf("%s is in use", path), err),
+	}
+}
+
+// Serve answers clients on a unix socket at path, mode 0600, until ctx ends. The socket of an engine that died is replaced, and nothing else.
 func Serve(ctx context.Context, session session.Session, path string) error {
 	return serve(ctx, session, path, limits{request: requestTime, stream: streamTime, process: process})
 }
@@ -44,6 +70,9 @@ type limits struct {
 
 func serve(ctx context.Context, session session.Session, path string, limit limits) error {
 	if err := socketFolder(path); err != nil {
+		return err
+	}
+	if err := Free(ctx, path); err != nil {
 		return err
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {

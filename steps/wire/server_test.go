@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/problem"
 	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/test/wait"
@@ -77,6 +78,48 @@ func raw(t *testing.T, path, request string, wait time.Duration) (status int, en
 	}
 	_, err = in.ReadByte()
 	return status, !errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// TestNobodyIsPushedAside: at the path of a socket another engine may answer, with a state folder of its own, or lie somebody's file.
+func TestNobodyIsPushedAside(t *testing.T) {
+	path := served(t, &told{}, requestTime)
+	if err := Serve(t.Context(), &told{}, path); problem.From(err).Code != "ENG-BUSY" {
+		t.Errorf("where an engine answers: %v", err)
+	}
+	if status, _ := raw(t, path, "GET /v1/nothing HTTP/1.1\r\nHost: e\r\nConnection: close\r\n\r\n", wait.Timeout(5*time.Second)); status != http.StatusNotFound {
+		t.Errorf("the first engine answers with %d", status)
+	}
+	dir := t.TempDir()
+	for name, make := range map[string]func(string) error{
+		"file":   func(name string) error { return os.WriteFile(name, nil, 0o600) },
+		"folder": func(name string) error { return os.Mkdir(name, 0o700) },
+		"link":   func(name string) error { return os.Symlink(path, name) },
+	} {
+		name = filepath.Join(dir, name)
+		if err := make(name); err != nil {
+			t.Fatal(err)
+		}
+		before, err := os.Lstat(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = Serve(t.Context(), &told{}, name)
+		if after, gone := os.Lstat(name); err == nil || !strings.Contains(err.Error(), "is not a socket") || gone != nil || !os.SameFile(before, after) {
+			t.Errorf("%s: %v, %v", name, err, gone)
+		}
+	}
+	dead := filepath.Join(dir, "dead")
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: dead, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.SetUnlinkOnClose(false)
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := Free(t.Context(), dead); err != nil {
+		t.Errorf("the socket of an engine that died: %v", err)
+	}
 }
 
 // TestHalfARequest: a client that stops in the middle of a request is let go, whatever the request.
