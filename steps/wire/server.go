@@ -33,7 +33,7 @@ const (
 )
 
 // Free tells whether an engine may serve at path: nothing is there, or the socket of one that died. Whoever answers there is another engine
-// of this node, maybe with another state folder (ENG-BUSY); what is no socket is somebody's file.
+// of this node, maybe with another state folder (ENG-BUSY); what is not a socket is someone's file.
 func Free(ctx context.Context, path string) error {
 	info, err := os.Lstat(path)
 	switch {

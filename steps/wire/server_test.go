@@ -80,7 +80,7 @@ func raw(t *testing.T, path, request string, wait time.Duration) (status int, en
 	return status, !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// TestNobodyIsPushedAside: at the path of a socket another engine may answer, with a state folder of its own, or lie somebody's file.
+// TestNobodyIsPushedAside: at the path of a socket another engine may answer, with a state folder of its own, or someone's file may lie there.
 func TestNobodyIsPushedAside(t *testing.T) {
 	path := served(t, &told{}, requestTime)
 	if err := Serve(t.Context(), &told{}, path); problem.From(err).Code != "ENG-BUSY" {
