@@ -3,7 +3,6 @@ package steps
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"touchdown/backend"
@@ -19,11 +18,8 @@ import (
 // siteClock sets the machine's clock before anything starts that looks at certificates. The site's time servers tell the time, else
 // those that the node knows, else a person.
 type siteClock struct {
-	Site *site.Config
-
-	mu    sync.Mutex
-	typed string    // the time that was typed
-	at    time.Time // when it was seen first: from there on it goes on
+	Site  *site.Config
+	Typed *clock.Watch
 }
 
 var (
@@ -55,16 +51,22 @@ func (*siteClock) Reads() []string { return []string{"spec.additionalNTPSources"
 
 // Inspect asks the time servers and looks at the battery clock.
 func (s *siteClock) Inspect(ctx context.Context, node *backend.Node, report Report) error {
-	s.seen(node.Now())
 	offsets, v := s.judge(ctx, node)
-	report.Check(clockCheck(offsets, v, s.named(node)))
+	taken, err := s.taken(report, v)
+	if err != nil {
+		return err
+	}
 	report.Check(batteryCheck(node))
+	if taken {
+		report.Check(typedCheck())
+		return nil
+	}
+	report.Check(clockCheck(offsets, v, s.named(node)))
 	return nil
 }
 
 // Plan tells by how much the clock would move.
 func (s *siteClock) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
-	s.seen(node.Now())
 	_, v := s.judge(ctx, node)
 	changes := planWait(ctx, node, s.named(node), v)
 	if v.Ahead == 0 || v.Reject != (message.Text{}) || !host.HasKubelet(node.Host) {
@@ -80,17 +82,13 @@ func (s *siteClock) Plan(ctx context.Context, node *backend.Node) (Plan, error) 
 
 // Run moves the clock where that is needed and believable, and looks again.
 func (s *siteClock) Run(ctx context.Context, node *backend.Node, report Report) error {
-	s.seen(node.Now())
 	offsets, v := s.judge(ctx, node)
 	if err := noWait(ctx, node, report, s.named(node), v); err != nil {
 		return err
 	}
-	taken, _, err := savedAt(report, "typed")
-	if err != nil {
+	if taken, err := s.taken(report, v); err != nil || taken {
+		report.Check(typedCheck())
 		return err
-	}
-	if string(taken) == s.Site.Spec.Time.UTC && v.Typed {
-		return s.done(report)
 	}
 	report.Check(clockCheck(offsets, v, s.named(node)))
 	report.Check(batteryCheck(node))
@@ -119,13 +117,26 @@ func (s *siteClock) Run(ctx context.Context, node *backend.Node, report Report) 
 	return stillWrong(v)
 }
 
-// done keeps that the typed time was taken: set again after a restart it would be an old one.
+// taken tells whether the clock was set to the typed time before: set again it would be an old one.
+func (s *siteClock) taken(report Report, v clock.Verdict) (bool, error) {
+	if !v.Typed {
+		return false, nil
+	}
+	before, _, err := notedAt(report, "typed")
+	return err == nil && string(before) == s.Site.Spec.Time.UTC, err
+}
+
+// done keeps that the typed time was taken.
 func (s *siteClock) done(report Report) error {
-	report.Check(check.Check{ID: "clock", Title: message.T("Clock"), Status: check.Pass, Observed: message.T("set to the time that was typed")})
-	if err := report.Save("typed", []byte(s.Site.Spec.Time.UTC)); err != nil {
+	report.Check(typedCheck())
+	if err := report.Note("typed", []byte(s.Site.Spec.Time.UTC)); err != nil {
 		return fmt.Errorf("noting the typed time: %w", err)
 	}
 	return nil
+}
+
+func typedCheck() check.Check {
+	return check.Check{ID: "clock", Title: message.T("Clock"), Status: check.Pass, Observed: message.T("set to the time that was typed")}
 }
 
 // stillWrong refuses to go on with a time at which the cluster cannot work.
@@ -171,7 +182,14 @@ func (s *siteClock) judge(ctx context.Context, node *backend.Node) ([]clock.Offs
 	if v.From != (message.Text{}) || v.Reject != (message.Text{}) {
 		return offsets, v
 	}
-	if ahead, ok := s.typedAhead(node.Now()); ok {
+	if s.Typed == nil {
+		s.Typed = clock.NewWatch(node.Now)
+	}
+	s.Typed.Set(s.Site.Spec.Time.UTC)
+	switch ahead, old, ok := s.Typed.Ahead(node.Now()); {
+	case ok && old:
+		v.Typed, v.Reject = true, message.T("it was typed before Touchdown or this machine started again, and nobody knows how long ago")
+	case ok:
 		v = clock.Typed(ahead, node.Now(), bounds)
 	}
 	return offsets, v
@@ -191,26 +209,6 @@ func (s *siteClock) named(node *backend.Node) bool { return hasTimeServer(s.Site
 
 func hasTimeServer(s *site.Config, m *host.Machine) bool {
 	return len(s.Spec.AdditionalNTPSources)+len(clock.Leased(m)) > 0
-}
-
-// seen notes when the typed time was typed, so that it goes on while a person reads the review.
-func (s *siteClock) seen(now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if value := s.Site.Spec.Time.UTC; value != s.typed {
-		s.typed, s.at = value, now
-	}
-}
-
-// typedAhead is how far the clock is behind the typed time. A time that was typed before this engine started counts from its start.
-func (s *siteClock) typedAhead(now time.Time) (time.Duration, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t, err := time.Parse(time.RFC3339, s.typed)
-	if err != nil {
-		return 0, false
-	}
-	return t.Add(now.Sub(s.at)).Sub(now), true
 }
 
 func clockCheck(offsets []clock.Offset, v clock.Verdict, named bool) check.Check {

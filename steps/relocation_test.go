@@ -14,6 +14,7 @@ import (
 	"github.com/miekg/dns"
 
 	"touchdown/backend/check"
+	"touchdown/backend/clock"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/kubelet"
@@ -127,6 +128,55 @@ func TestClock(t *testing.T) {
 			t.Errorf("%s: the check is %+v", c.what, got)
 		}
 	}
+}
+
+// TestTheTypedTimeGoesOn: a person types the time, reads the review, tries the network; the clock is set to what their watch says by then. Once
+// set, the same text is an old time, and so it is where an earlier engine has left it.
+func TestTheTypedTimeGoesOn(t *testing.T) {
+	m := hosttest.New(t)
+	m.File("/var/lib/kubelet/x", "")
+	n := node(m, nil)
+	var later time.Duration
+	n.Now = func() time.Time { return time.Now().Add(later + m.Moved()) }
+	cfg, typed, r := site.New(), clock.NewWatch(n.Now), newReport()
+	step := func() *steps.Clock { return &steps.Clock{Site: cfg, Typed: typed} } // a list is made again for each look
+	types := func(behind time.Duration) {
+		cfg.Spec.Time.UTC = n.Now().Add(behind).UTC().Format(time.RFC3339Nano)
+		if err := step().Inspect(t.Context(), n, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	moves := func(what string, want time.Duration) {
+		t.Helper()
+		before := m.Moved()
+		if err := step().Run(t.Context(), n, r); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Moved() - before; (got - want).Abs() > 5*time.Second {
+			t.Errorf("%s: the clock moved by %s, want %s", what, got, want)
+		}
+	}
+	types(50 * time.Second)
+	later += 12 * time.Minute
+	moves("50 s behind", 50*time.Second)
+	later += time.Hour
+	moves("the step again", 0)
+	types(40 * time.Second)
+	moves("typed again", 40*time.Second)
+	typed = clock.NewWatch(n.Now)
+	typed.Found(cfg.Spec.Time.UTC)
+	later += time.Hour
+	moves("the step again, of another engine", 0)
+	if got := r.checks["clock"]; got.Status != check.Pass {
+		t.Errorf("a time that was taken: %+v", got)
+	}
+	r = newReport() // the engine was stopped before the step ran
+	moves("typed before this engine", 0)
+	if got := r.checks["clock"]; got.Status != check.Warn || !strings.Contains(got.Observed.String(), "started again") {
+		t.Errorf("a time of an earlier engine: %+v", got)
+	}
+	types(30 * time.Second)
+	moves("typed once more", 30*time.Second)
 }
 
 func TestClockOfABadBatteryAndTypedTime(t *testing.T) {
@@ -321,6 +371,14 @@ func TestTrust(t *testing.T) {
 		}
 		if got := m.Calls(); !slices.Equal(got, want) {
 			t.Errorf("run %d: calls are %q", i, got)
+		}
+	}
+	first := cfg.Spec.AdditionalTrustBundle
+	for _, bundle := range []string{authority(t, "other"), first} { // also one that the node took before: it trusts the last one alone
+		m.Forget()
+		cfg.Spec.AdditionalTrustBundle = bundle
+		if err := s.Run(t.Context(), node(m, nil), r); err != nil || len(m.Calls()) != 2 {
+			t.Errorf("another bundle: %v, calls are %q", err, m.Calls())
 		}
 	}
 	if got := m.Content("/var/lib/kubelet/config.json"); !strings.Contains(got, "reg.factory.example") || !strings.Contains(got, "reg.site.example") {

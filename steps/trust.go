@@ -1,9 +1,9 @@
 package steps
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -97,18 +97,23 @@ func (s *siteTrust) Run(ctx context.Context, node *backend.Node, report Report) 
 	return nil
 }
 
-// refresh runs until it went well once for this bundle: a power cut may have come after the file was written.
+// refresh runs until it went well for this bundle, which is the one that the node trusts from then on: a power cut may have come after the
+// file was written.
 func (s *siteTrust) refresh(ctx context.Context, node *backend.Node, report Report, bundle string) error {
 	sum := sha256.Sum256([]byte(bundle))
-	key := "trusted-" + hex.EncodeToString(sum[:6])
-	if _, done, err := savedAt(report, key); done || err != nil {
+	now, _, err := notedAt(report, "trusted")
+	if err != nil || bytes.Equal(now, sum[:]) {
 		return err
+	}
+	// Half of a refresh may make the node trust this bundle and no longer the one before.
+	if err := report.Note("trusted", nil); err != nil {
+		return fmt.Errorf("noting that the authorities change: %w", err)
 	}
 	report.Progress(progress.Progress{Waiting: message.T("the node to take the site's authorities")})
 	if err := trust.Refresh(ctx, node.Host); err != nil {
 		return err
 	}
-	if err := report.Save(key, []byte("yes")); err != nil {
+	if err := report.Note("trusted", sum[:]); err != nil {
 		return fmt.Errorf("noting that the authorities are trusted: %w", err)
 	}
 	return nil
@@ -116,7 +121,11 @@ func (s *siteTrust) refresh(ctx context.Context, node *backend.Node, report Repo
 
 // Undo puts the files back and has the node forget what it trusted.
 func (s *siteTrust) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	refresh, err := newFileOriginals(report).restore(node)
+	err := report.Note("trusted", nil) // a start after this undo has the node take the bundle again
+	refresh := false
+	if err == nil {
+		refresh, err = newFileOriginals(report).restore(node)
+	}
 	if err == nil && refresh {
 		err = trust.Refresh(ctx, node.Host)
 	}

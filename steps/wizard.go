@@ -3,6 +3,7 @@ package steps
 import (
 	"time"
 
+	"touchdown/backend/clock"
 	"touchdown/backend/delivery"
 	"touchdown/backend/domain"
 	"touchdown/backend/host"
@@ -18,6 +19,7 @@ type Wiring struct {
 	Dir     string // where the report goes: the engine's state folder
 
 	NodeNet *NodeNetwork     // the machine's network, seen by more than one list
+	Typed   *clock.Watch     // the time that a person typed, which goes on from list to list; nil: it counts from each list on
 	Outbox  *delivery.Outbox // brings reports to the site's monitor; nil: nothing does
 	Media   *media.Watcher   // the media in the machine's sockets; nil: none is looked for
 
@@ -26,6 +28,15 @@ type Wiring struct {
 	Brought func(file string) bool // tells whether there is a file about what earlier landings brought into the cluster; nil: there is none
 	Line    *host.Machine          // the machine on the bench line, which keeps whether a second person has to sign its seal; nil: none has
 	BurnIn  func() time.Duration   // how long a burn-in takes that was asked for on the bench line; nil or 0: none was
+}
+
+// typed notes when a time was typed as soon as a list is made for it.
+func (w Wiring) typed(cfg *site.Config) *clock.Watch {
+	if w.Typed == nil {
+		w.Typed = clock.NewWatch(time.Now)
+	}
+	w.Typed.Set(cfg.Spec.Time.UTC)
+	return w.Typed
 }
 
 // Site is the wizard for a node at its site: the whole product, in the order of its screens.
@@ -46,7 +57,7 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 		}},
 		{ID: "relocation", Title: message.T("Relocation"), Steps: []Step{
 			&siteNetwork{Site: cfg, NodeNet: w.NodeNet},    // tried in memory, kept or put back
-			&siteClock{Site: cfg},                          // before any certificate is looked at
+			&siteClock{Site: cfg, Typed: w.typed(cfg)},     // before any certificate is looked at
 			&siteTrust{Site: cfg},                          // the site's registries, before anything pulls from them
 			&localNames{Site: cfg},                         // the new names on the node itself, beside the old ones
 			&kubeletGate{},                                 // released; the cluster starts

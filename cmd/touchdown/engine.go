@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/backend"
+	"touchdown/backend/clock"
 	"touchdown/backend/delivery"
 	"touchdown/backend/factory"
 	"touchdown/backend/hardware/burnin"
@@ -136,7 +137,7 @@ func (f *engineFlags) open(ctx context.Context, h hooks) (*engine.Engine, func()
 	if f.factory || factory.OnLine(node.Host) {
 		dir, name, list = f.factoryState(), view.ListFactory, steps.Factory
 	}
-	nodeNet, pace := steps.NewNodeNetwork(node), 1.
+	nodeNet, typed, pace := steps.NewNodeNetwork(node), clock.NewWatch(node.Now), 1.
 	var watcher *media.Watcher
 	var outbox *delivery.Outbox
 	if name == view.ListSite {
@@ -148,9 +149,10 @@ func (f *engineFlags) open(ctx context.Context, h hooks) (*engine.Engine, func()
 		Dir: dir, List: name, Node: node, Version: version, Pace: pace, LogFile: logFile, Mask: mask, AfterEvent: h.afterEvent, AtRest: debug.FreeOSMemory,
 		DryRun: f.dryRun, Media: watcher, Updates: watcher != nil && len(watcher.Release) > 0, Outbox: outbox,
 		Notices: func() []message.Text { return notices(node) }, Reached: nodeNet.Reached,
+		Found: func(cfg *site.Config) { typed.Found(cfg.Spec.Time.UTC) },
 		Stages: func(cfg *site.Config) []steps.Stage {
 			return h.list(list, cfg, steps.Wiring{
-				Version: version, Program: program, Dir: dir, NodeNet: nodeNet, Media: watcher, Outbox: outbox,
+				Version: version, Program: program, Dir: dir, NodeNet: nodeNet, Typed: typed, Media: watcher, Outbox: outbox,
 				Line:    node.Host,
 				Brought: node.Host.Exists,
 				BurnIn:  func() time.Duration { return burnin.Asked(node.Host, factory.Stay(node.Host)) },

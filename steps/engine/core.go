@@ -80,6 +80,9 @@ func (c *core) takeUp(events []event.Event, damage string) {
 		}
 	}
 	c.draft.takeUp(c.o.Node.Log)
+	if c.o.Found != nil {
+		c.o.Found(c.draft.site)
+	}
 	if c.job.state == view.Collecting && c.draft.typed() {
 		c.resumed = c.recorder.now()
 	}

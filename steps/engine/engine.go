@@ -47,6 +47,8 @@ type Options struct {
 	// List names the list: ListSite (also "") or ListFactory. Consoles choose their words by it.
 	List string
 
+	// Found is told the answers that an earlier engine left, before anyone can change them; nil: nobody asks.
+	Found func(*site.Config)
 	// Stages makes the list for a config. It is called again for each inspection, review and job, each with
 	// its own copy of the config, so that a step never sees a value change under its hands.
 	Stages func(*site.Config) []steps.Stage

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"touchdown/backend/message"
+	"touchdown/steps/site"
 )
 
 // TestDeadBatteryAndSiteCertificate: the battery of the machine's clock is dead, and the site brings certificates. The landing sets the clock
@@ -45,5 +46,26 @@ func TestDeadBatteryAndSiteCertificate(t *testing.T) {
 		if dated != (c.want != "") || c.want != "" && !slices.ContainsFunc(found, func(p message.Text) bool { return strings.Contains(p.String(), c.want) }) {
 			t.Errorf("%s: %q", c.what, found)
 		}
+	}
+}
+
+// TestWhatAnEarlierEngineLeftIsTold: before anyone can type; of what a person types then nothing is told.
+func TestWhatAnEarlierEngineLeftIsTold(t *testing.T) {
+	r := newRig(t, &world{})
+	token := take(t, r)
+	must(t, r.Load(t.Context(), token, map[string]string{"spec.time.utc": "2026-06-01T12:00:00Z"}, "file site.yaml"))
+	must(t, r.Close())
+	var found []string
+	o := r.options()
+	o.Found = func(cfg *site.Config) { found = append(found, cfg.Spec.Time.UTC) }
+	e, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	r.Engine = e
+	must(t, r.Load(t.Context(), take(t, r), map[string]string{"spec.time.utc": "2026-06-02T12:00:00Z"}, "file site.yaml"))
+	if !slices.Equal(found, []string{"2026-06-01T12:00:00Z"}) {
+		t.Errorf("told %q", found)
 	}
 }
