@@ -98,7 +98,7 @@ func (j *job) apply(e event.Event) {
 		}
 		s.moves(e)
 	case event.Checked:
-		s.setCheck(*e.Check)
+		s.setCheck(*e.Check, e.By == "")
 	case event.Cleared:
 		s.clearCheck(e.Check.ID)
 	case event.Said:
@@ -126,12 +126,12 @@ func (j *job) applyOutcome(e event.Event, s *stepState) {
 		if e.Boot != "" && !slices.Contains(s.boots, e.Boot) {
 			s.boots = append(s.boots, e.Boot)
 		}
-		s.fingerprint, s.touched, s.handSkipped, s.skip = e.Fingerprint, true, false, message.Text{}
+		s.fingerprint, s.touched, s.skippedBy, s.skip = e.Fingerprint, true, "", message.Text{}
 		s.forgetFailed()
 	case event.Done:
 		s.status, s.progress, s.reboots, s.boots = view.StepDone, nil, nil, nil
 	case event.Skipped:
-		s.status, s.skip, s.handSkipped = view.StepSkip, e.Text, e.By != ""
+		s.status, s.skip, s.skippedBy = view.StepSkip, e.Text, e.By
 	case event.Failed, event.Cancelled:
 		s.status, s.progress, s.boots = view.StepFailed, nil, nil
 		j.state, j.current, j.problem = view.HasFailed, e.Step, e.Problem
@@ -150,6 +150,7 @@ func (j *job) applyOutcome(e event.Event, s *stepState) {
 		s.status, s.started, s.progress = view.Running, e.Time, nil
 	case event.Undone:
 		s.status, s.seconds, s.touched, s.progress = view.StepUndone, e.Seconds, false, nil
+		s.skip, s.skippedBy = message.Text{}, ""
 	}
 }
 
@@ -167,6 +168,9 @@ func (j *job) applyJob(e event.Event) {
 		if !j.handedOver || j.ended.IsZero() { // accepting the hand-over is not work
 			j.ended = e.Time
 		}
+		if j.handedOver {
+			j.dropWaivers()
+		}
 	case event.Undoing:
 		if !j.undoing {
 			j.turnBack()
@@ -176,7 +180,7 @@ func (j *job) applyJob(e event.Event) {
 		j.state, j.current, j.ended, j.undoing, j.landedBefore = view.IsUndone, "", e.Time, false, false
 		for _, s := range j.steps {
 			if s.status != view.StepUndone { // there was nothing to put back
-				s.status, s.skip, s.seconds, s.touched, s.handSkipped = view.Pending, message.Text{}, 0, false, false
+				s.status, s.skip, s.seconds, s.touched, s.skippedBy = view.Pending, message.Text{}, 0, false, ""
 			}
 		}
 	case event.Failed: // no step was at work, or none is known
@@ -184,9 +188,7 @@ func (j *job) applyJob(e event.Event) {
 	case event.Cancelled: // back to the form, everything kept
 		j.state, j.current, j.problem, j.question, j.undoing = view.Collecting, "", nil, nil, false
 		j.doubtful, j.lost = false, nil
-		for _, s := range j.steps {
-			s.forgetFailed()
-		}
+		j.backToForm()
 	}
 }
 
@@ -237,7 +239,26 @@ func (j *job) begin(e event.Event) {
 	j.problem, j.undoing, j.handedOver, j.met, j.time = nil, false, false, nil, worktime{}
 	j.doubtful, j.lost, j.lasts = false, nil, e.Lasts
 	for _, s := range j.steps {
-		s.status, s.seconds, s.progress, s.skip, s.said, s.reboots, s.boots = view.Pending, 0, nil, message.Text{}, nil, nil, nil
+		s.begin()
+	}
+}
+
+// backToForm ends a job whose answers are edited. What its steps and the looks before it told is shown until it is told again, or the next
+// job begins; what failed is not.
+func (j *job) backToForm() {
+	for _, s := range j.steps {
+		s.forgetFailed()
+		s.earlier = map[string]bool{}
+		for _, c := range s.checks {
+			s.earlier[c.ID] = true
+		}
+	}
+}
+
+// dropWaivers ends all waivers: the hand-over was accepted, and who took responsibility at this site did not do so for the next.
+func (j *job) dropWaivers() {
+	for _, s := range j.steps {
+		clear(s.waivers)
 	}
 }
 

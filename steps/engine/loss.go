@@ -13,6 +13,12 @@ import (
 // applyLost takes the job for what is known of it after a loss.
 func (j *job) applyLost(e event.Event) {
 	k := e.Job
+	if k.HandedOver && !j.handedOver {
+		j.dropWaivers()
+	}
+	if view.State(k.State) == view.Collecting && j.state != view.Collecting {
+		j.backToForm()
+	}
 	j.state, j.current, j.undoing, j.handedOver, j.doubtful = view.State(k.State), k.Step, k.Undoing, k.HandedOver, k.Locked
 	j.landedBefore = j.landedBefore || k.Landed
 	j.question, j.lost = nil, append(j.lost, e.Text)
@@ -26,6 +32,8 @@ func (j *job) applyLost(e event.Event) {
 		j.step(id).touched = true
 	}
 	for id, s := range j.steps {
+		// The skip may have been in an earlier job: who goes on from here is asked again.
+		s.skippedBy = ""
 		if s.status == view.Running { // whether it ended is not known
 			s.status, s.progress, s.boots = map[bool]view.StepStatus{true: view.StepFailed, false: view.Pending}[id == k.Step], nil, nil
 		}

@@ -89,14 +89,14 @@ func (r *recorder) durable(e event.Event) bool {
 }
 
 // check takes a verdict of a step. What a person waived stays waived until it passes. The same verdict again is told to nobody,
-// unless it is news: about other answers than before.
+// unless it is news: about other answers than before, or a check that only an earlier job has told.
 func (r *recorder) check(step string, c check.Check, news bool) {
 	s := r.job.step(step)
 	if waiver := s.waivers[c.ID]; waiver != nil && (c.Status == check.Fail || c.Status == check.Warn) {
 		c = waived(c, *waiver)
 	}
 	for _, old := range s.checks {
-		if reflect.DeepEqual(old, c) {
+		if reflect.DeepEqual(old, c) && !s.earlier[c.ID] {
 			if news {
 				r.changed()
 			}

@@ -120,14 +120,14 @@ func (r *run) skipped(step steps.Step) bool {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
 	s := r.e.core.job.step(step.ID())
-	if s.handSkipped {
-		return true
+	if s.skippedBy != "" { // by a person, who meant the whole job
+		why = s.skip
 	}
 	if (why.String() == message.Text{}.String()) {
 		return false
 	}
 	if s.status != view.StepSkip {
-		_ = r.e.core.recorder.emit(event.Event{Kind: event.Skipped, Step: step.ID(), Text: why}) // told again when lost
+		_ = r.e.core.recorder.emit(event.Event{Kind: event.Skipped, Step: step.ID(), Text: why, By: s.skippedBy}) // told again when lost
 	}
 	return true
 }

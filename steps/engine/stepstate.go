@@ -16,7 +16,8 @@ type stepState struct {
 	status      view.StepStatus
 	skip        message.Text
 	checks      []check.Check
-	waivers     map[string]*check.Waiver // by check ID; each stands until its check passes, even while nothing reports that check
+	earlier     map[string]bool          // IDs of those that an earlier job told, and no look since; they end when the next job begins
+	waivers     map[string]*check.Waiver // by check ID; each stands until its check passes or the hand-over, even while nothing reports that check
 	said        []message.Text
 	progress    *progress.Progress
 	expects     time.Time // since when the progress tells the same usual time
@@ -28,7 +29,14 @@ type stepState struct {
 	reboots     []string // boot ids from which a reboot was asked, since the step last got further
 	boots       []string // boot ids in which the step was begun, since it last got further
 	touched     bool     // Run has been called, so there may be something to undo
-	handSkipped bool     // a person skipped it after a failure
+	skippedBy   string   // the console at which a person skipped it after a failure; "": nobody did in this job
+}
+
+// begin makes the step ready for a new job. Of an earlier one stays what undo and a person rely on: that the step may have changed something,
+// and the waivers. The checks of the looks before the start belong to the new job.
+func (s *stepState) begin() {
+	looked := slices.DeleteFunc(s.checks, func(c check.Check) bool { return s.earlier[c.ID] })
+	*s = stepState{status: view.Pending, touched: s.touched, waivers: s.waivers, checks: looked}
 }
 
 // count is where a count began.
@@ -59,8 +67,11 @@ func (s *stepState) rate() float64 {
 }
 
 // setCheck replaces the check of the same ID, or adds it. A waiver stays until the check passes, or comes without the waiver: then a person
-// withdrew it.
-func (s *stepState) setCheck(c check.Check) {
+// withdrew it. told is a verdict of a step; what a person decides about a check of an earlier job leaves it one of that job.
+func (s *stepState) setCheck(c check.Check, told bool) {
+	if told {
+		delete(s.earlier, c.ID)
+	}
 	switch {
 	case c.Waiver != nil:
 		s.waivers[c.ID] = c.Waiver
