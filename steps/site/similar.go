@@ -2,6 +2,9 @@ package site
 
 import "strings"
 
+// Nearest returns the known name that a mistyped one most likely means, or "".
+func Nearest(name string, known []string) string { return nearest(name, known) }
+
 // nearest returns the known name that a mistyped one most likely means, or "". Case, "_" and "-" do not count, so the
 // spelling of other documents (base_domain) is understood.
 func nearest(name string, known []string) string {
