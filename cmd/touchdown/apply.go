@@ -219,7 +219,7 @@ func (a *applying) printReview(r *view.Review) error {
 		renderReview(printed(a.cmd), r)
 	}
 	if len(r.Problems) > 0 {
-		return &exitError{code: exitFailed, inJSON: inJSON, err: fmt.Errorf("not started:\n  %s", strings.Join(message.English(r.Problems), "\n  "))}
+		return &exitError{code: exitFailed, inJSON: inJSON, err: fmt.Errorf("not started:\n  %s", strings.Join(withIDs(r, r.Problems), "\n  "))}
 	}
 	return nil
 }

@@ -4,7 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"touchdown/backend/check"
+	"touchdown/backend/message"
 	"touchdown/steps/site"
+	"touchdown/steps/view"
 )
 
 // checksOfTouchdown are the IDs of its checks, but for those that are named after a part of the machine. A command line that serves many
@@ -54,4 +57,26 @@ func likeCheck(id string) string {
 		return "; did you mean " + near + "?"
 	}
 	return ""
+}
+
+// titled is the title of a check, with its ID behind it where --waive could name it. The fix of some has it already.
+func titled(c check.Check) string {
+	if (c.Status != check.Fail && c.Status != check.Warn) || strings.Contains(c.Fix.String(), "("+c.ID+")") {
+		return c.Title.String()
+	}
+	return c.Title.String() + " [" + c.ID + "]"
+}
+
+// withIDs are texts of a review in English, those that tell a check with its ID as titled has it.
+func withIDs(r *view.Review, texts []message.Text) []string {
+	all := message.English(texts)
+	for i, text := range all {
+		for _, c := range r.Checks { // two servers with the same fault have one text
+			if c.Text.String() == text {
+				title := titled(check.Check{ID: c.ID, Title: c.Title, Status: c.Status, Fix: c.Text})
+				all[i] = title + strings.TrimPrefix(all[i], c.Title.String())
+			}
+		}
+	}
+	return all
 }
