@@ -122,9 +122,7 @@ func explain(doing string, err error, desired []byte) error {
 	f := &failure{kind, reason(said, desired)}
 	p := &problem.Problem{Err: fmt.Errorf("%s: %w", doing, f)}
 	switch {
-	case unreachable(said):
-		return noManager(f)
-	case doing == reading:
+	case doing == reading && !unreachable(said):
 		p.Code, p.Summary = "NET-READ", message.T("nmstate could not read this node's network; nothing was changed.")
 		p.Fix = message.T("Try again once; if it fails again, make a support bundle.")
 	case strings.Contains(said, "CheckpointConflict"):
@@ -141,6 +139,8 @@ func explain(doing string, err error, desired []byte) error {
 	case strings.Contains(said, "checkpoint ") && strings.Contains(said, " does not exist"): // a new process of it knows none
 		p.Code, p.Summary = NoManager, message.T("NetworkManager lost the trial of the network settings, as it does when it is restarted.")
 		p.Fix = message.T("Try again; if it comes to this again, make a support bundle.")
+	case unreachable(said):
+		return noManager(f)
 	case doing != applying:
 		p.Code, p.Summary = "NET-CALC", message.T("nmstate could not work out the network settings; nothing was changed.")
 		p.Fix = message.T("Try again once; if it fails again, make a support bundle.")
