@@ -90,7 +90,7 @@ func (f *mediaFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.serials, "serials", "", "with --release --unattended: file with serial numbers of machines that it is for, one a line")
 	flags.BoolVar(&f.unattended, "unattended", false, "the node starts without asking anyone")
 	flags.BoolVar(&f.keep, "keep", false, "the medium keeps the site config; without it the node overwrites it after its landing")
-	flags.StringVar(&f.revoked, "revoked", "", "list of revoked signing keys that the medium brings to the node")
+	flags.StringVar(&f.revoked, "revoked", "", "list of revoked signing keys that the medium brings to the node; --key must not be on it")
 	flags.StringVar(&f.format, "format", volume.FAT, strings.Join(media.Formats(), " or "))
 	flags.BoolVar(&f.force, "force", false, "overwrite what TARGET holds")
 	flags.BoolVar(&f.fixedDisk, "fixed-disk", false, "TARGET may be a disk that is neither removable nor on USB")
@@ -236,6 +236,9 @@ func (f *mediaFlags) maker(cmd *cobra.Command) (*maker, error) {
 	}
 	if m.revoked, err = envelope.ParseRevoked(text); err != nil {
 		return nil, usage(fmt.Errorf("--revoked %s: %w", f.revoked, err))
+	}
+	if slices.Contains(m.revoked, key.ID()) { // the node would refuse its own medium
+		return nil, usage(fmt.Errorf("--key: %s is on the list of --revoked; sign with another key", key.ID()))
 	}
 	return m, nil
 }
