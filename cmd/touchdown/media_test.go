@@ -241,6 +241,7 @@ func TestNoMediumIsSignedWithARevokedKey(t *testing.T) {
 	id := strings.Fields(run(exitOK, "media", "keygen", in("lost")))[2]
 	id = strings.TrimSuffix(id, ":")
 	run(exitOK, "media", "keygen", in("other"))
+	run(exitUsage, "media", "revoke", "#"+id, "--list", in("list"))
 	run(exitOK, "media", "revoke", id, "--list", in("list"), "--reason", "stolen")
 	table := sites(t, dir, 2)
 	for _, line := range [][]string{
