@@ -49,10 +49,11 @@ With --unattended, too, it has an order (` + update.OrderFile + `): each node th
 an older release, installs it with nobody there, once, after a countdown that any key stops, also when it has landed. --key signs
 the order: it is the key that signed the release.
 
-With --table it makes many, one file for each line, in the folder --out. The table is CSV: the first line names the columns,
-of which "serial" must be there, "recipient" may be, and all others are paths of the site config such as spec.hostname; an
-empty cell leaves the value of -f. Without a recipient a line gets its own passphrase, in OUT/passphrases.csv, which --force
-overwrites only if all its machines are in the table. --table can also be a folder of site configs, SERIAL.yaml each.
+With --table it makes many, one file for each line, in the folder --out. The table is CSV in UTF-8, with commas or, all over, with
+semicolons: the first line names the columns, of which "serial" must be there, "recipient" may be, and all others are paths of
+the site config such as spec.hostname; an empty cell leaves the value of -f. Without a recipient a line gets its own passphrase,
+in OUT/passphrases.csv, which --force overwrites only if all its machines are in the table. --table can also be a folder of site
+configs, SERIAL.yaml each.
 What is wrong is told by file or line, the first twenty mistakes of it, and nothing is written then; all warnings are printed.`,
 		Example: `  touchdown media write -f site.yaml --serial SN0042 --key factory.key --new-passphrase passphrase.txt /dev/sdb
   touchdown media write -f site.yaml --serial SN0042 --key factory.key --recipient age1... --unattended SN0042.img

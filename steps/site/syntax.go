@@ -27,6 +27,15 @@ func (p position) at(path string, f *Error) *Error {
 	return f
 }
 
+// Readable returns the text of a file of people without a byte order mark, or an Error at the first place that is not UTF-8 text.
+func Readable(data []byte, file string) ([]byte, error) {
+	data, bad := readable(data)
+	if bad != nil {
+		return nil, position{file, bad.Line, bad.Column}.at("", bad)
+	}
+	return data, nil
+}
+
 // readable returns the text without a byte order mark, or the place of the first byte that no text document holds.
 // The characters are those of YAML 1.2, section 5.1; the YAML library refuses the others without a line number.
 func readable(data []byte) ([]byte, *Error) {
