@@ -202,7 +202,7 @@ func (a *applying) review(ctx context.Context) (*view.Review, uint64, error) {
 		return nil, 0, err
 	}
 	if snapshot.Review == nil {
-		return nil, 0, fmt.Errorf("%w: an answer was changed at another console", session.ErrState)
+		return nil, 0, fmt.Errorf("%w: an answer was changed at another console; run the command again", session.ErrState)
 	}
 	return snapshot.Review, snapshot.Seq, a.printReview(snapshot.Review)
 }
