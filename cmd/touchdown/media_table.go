@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/envelope"
+	"touchdown/backend/value"
 	"touchdown/steps/site"
 )
 
@@ -99,9 +100,9 @@ type table struct {
 
 func readTable(file string, text []byte, common *site.Config, warn func(error)) ([]row, error) {
 	t := &table{file: file, common: common, serials: map[string]int{}, warn: warn, warned: map[string]bool{}}
-	text, err := site.Readable(text, file) // Excel begins a file with a byte order mark
-	if err != nil {
-		return nil, usage(err)
+	text, bad := value.Document(text)
+	if bad != nil {
+		return nil, usage(fmt.Errorf("%s:%d:%d: %s; %s", file, bad.Line, bad.Column, bad.What, bad.Fix))
 	}
 	t.reader = csv.NewReader(bytes.NewReader(text))
 	t.reader.Comma = divider(text)

@@ -128,7 +128,7 @@ func TestACutListSaysSo(t *testing.T) {
 	}
 }
 
-// TestTablesOfOtherPrograms: a German Excel divides columns by semicolons, which are taken; what is no UTF-8 text, and what is empty, is
+// TestTablesOfOtherPrograms: a German Excel divides columns by semicolons, which are taken; other text than UTF-8, and an empty file, is
 // called that.
 func TestTablesOfOtherPrograms(t *testing.T) {
 	b := newTables(t)

@@ -37,8 +37,8 @@ func TestOneValueIsGivenOnce(t *testing.T) {
 	}
 }
 
-// TestNothingIsGivenAsEmpty: an argument or a file of a flag that is empty, as that of a script whose variable is not set, is no wish to do
-// without it, and no name of a file.
+// TestNothingIsGivenAsEmpty: an argument or a file of a flag that is empty, as that of a script whose variable is not set, is refused: it
+// neither leaves something out nor names a file.
 func TestNothingIsGivenAsEmpty(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, c := range []struct {

@@ -6,7 +6,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/message"
-	"touchdown/steps/site"
+	"touchdown/backend/value"
 	"touchdown/steps/view"
 )
 
@@ -53,7 +53,7 @@ func isCheck(id string) bool {
 
 // likeCheck is the ID that a mistyped one most likely means, as the end of a sentence.
 func likeCheck(id string) string {
-	if near := site.Nearest(id, checksOfTouchdown()); near != "" {
+	if near := value.Nearest(id, checksOfTouchdown()); near != "" {
 		return "; did you mean " + near + "?"
 	}
 	return ""

@@ -19,7 +19,7 @@ func (f *applyFlags) withdrawFlag(cmd *cobra.Command, when string) {
 	cmd.Flags().StringArrayVar(&f.withdraw, "withdraw", nil, when+"CHECK: take back the waiver of a check, before the work; done before any --waive")
 }
 
-// checkWaivers refuses waivers that are not written as they must be, or of what is no check, before anything is done.
+// checkWaivers refuses waivers that are not written as they must be, and of checks that do not exist, before anything is done.
 func (f *applyFlags) checkWaivers() error {
 	for _, w := range f.waive {
 		id, reason, _ := strings.Cut(w, "=")
