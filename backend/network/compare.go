@@ -30,7 +30,7 @@ func (nmstateLibrary) compare(ctx context.Context, desired, present []byte) ([]b
 		}
 	}()
 	if rc != C.NMSTATE_PASS {
-		return nil, explain("comparing the network settings", fmt.Errorf("rc: %d, err_msg: %s, err_kind: %s", rc, C.GoString(text), C.GoString(kind)), desired)
+		return nil, explain(comparing, fmt.Errorf("rc: %d, err_msg: %s, err_kind: %s", rc, C.GoString(text), C.GoString(kind)), desired)
 	}
 	if changes == nil {
 		return nil, errors.New("comparing the network settings: nmstate says nothing")

@@ -33,7 +33,7 @@ func (l nmstateLibrary) show(ctx context.Context, onlyConfigured bool) (*state, 
 	}
 	text, err := nmstate.New(options...).RetrieveNetState()
 	if err != nil {
-		return nil, explain("reading the network's state", err, nil)
+		return nil, explain(reading, err, nil)
 	}
 	return parseState([]byte(text))
 }
@@ -53,7 +53,7 @@ func (l nmstateLibrary) apply(ctx context.Context, desired []byte, rollback time
 		options = append(options, nmstate.WithNoCommit(), nmstate.WithTimeout(rollback))
 	}
 	if _, err := nmstate.New(options...).ApplyNetState(string(desired)); err != nil {
-		return explain("applying the network settings", err, desired)
+		return explain(applying, err, desired)
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func (nmstateLibrary) generate(ctx context.Context, desired []byte) ([]keyfile, 
 	}
 	text, err := nmstate.New().GenerateConfiguration(string(desired))
 	if err != nil {
-		return nil, explain("compiling the network settings", err, desired)
+		return nil, explain(compiling, err, desired)
 	}
 	var out struct {
 		NetworkManager [][2]string `yaml:"NetworkManager"`
@@ -108,12 +108,23 @@ func parseFailure(err error) (kind, said string) {
 // NotTaken is the code of the Problem that the network did not become as asked, with the old settings back.
 const NotTaken = "NET-VRFY"
 
-// explain makes a Problem of what nmstate says about a desired state.
+// What nmstate is asked to do. Only applying changes something, and puts it back when it fails.
+const (
+	reading   = "reading the network's state"
+	applying  = "applying the network settings"
+	compiling = "compiling the network settings"
+	comparing = "comparing the network settings"
+)
+
+// explain makes a Problem of what nmstate says about a desired state, or about the present one.
 func explain(doing string, err error, desired []byte) error {
 	kind, said := parseFailure(err)
 	f := &failure{kind, reason(said, desired)}
 	p := &problem.Problem{Err: fmt.Errorf("%s: %w", doing, f)}
 	switch {
+	case doing == reading && !unreachable(said):
+		p.Code, p.Summary = "NET-READ", message.T("nmstate could not read this node's network; nothing was changed.")
+		p.Fix = message.T("Try again once; if it fails again, make a support bundle.")
 	case strings.Contains(said, "CheckpointConflict"):
 		return checkpointOpen(f)
 	case f.kind == "InvalidArgument":
@@ -128,13 +139,22 @@ func explain(doing string, err error, desired []byte) error {
 	case strings.Contains(said, "checkpoint ") && strings.Contains(said, " does not exist"): // a new process of it knows none
 		p.Code, p.Summary = NoManager, message.T("NetworkManager lost the trial of the network settings, as it does when it is restarted.")
 		p.Fix = message.T("Try again; if it comes to this again, make a support bundle.")
-	case strings.Contains(said, "ServiceUnknown") || strings.Contains(said, "NameHasNoOwner") || strings.Contains(said, "failed to connect"):
+	case unreachable(said):
 		return noManager(f)
+	case doing != applying:
+		p.Code, p.Summary = "NET-CALC", message.T("nmstate could not work out the network settings; nothing was changed.")
+		p.Fix = message.T("Try again once; if it fails again, make a support bundle.")
 	default:
 		p.Code, p.Summary = "NET-PRTY", message.T("NetworkManager did not carry out the network settings; the old ones are back.")
 		p.Fix = message.T("Try again once; if it fails again, make a support bundle.")
 	}
 	return p
+}
+
+// unreachable tells whether nmstate did not reach NetworkManager. D-Bus and the libraries for it write the words each in their own way.
+func unreachable(said string) bool {
+	return strings.Contains(said, "ServiceUnknown") || strings.Contains(said, "NameHasNoOwner") ||
+		strings.Contains(strings.ToLower(said), "failed to connect")
 }
 
 // is tells whether err is a Problem with this code.

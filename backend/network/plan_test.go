@@ -237,10 +237,35 @@ func TestErrorsHoldNoState(t *testing.T) {
 		"failed applying nmstate net state SECRET, err_msg: x, err_kind: y with rc: 1, err_msg: strange\nSECRET, err_kind: Bug":                                                                           "NET-PRTY",
 		"nothing like it: SECRET": "NET-PRTY",
 	} {
-		err := explain("applying", errors.New(text), nil)
+		err := explain(applying, errors.New(text), nil)
 		if !is(err, code) || strings.Contains(err.Error(), "SECRET") {
 			t.Errorf("%q becomes %v, want %s", text, err, code)
 		}
+	}
+}
+
+// TestNothingIsBackThatWasNotApplied: only what applies settings puts old ones back, and a NetworkManager that is not there gets the same
+// words whatever was asked of it, also in those of zbus, which begin with a capital.
+func TestNothingIsBackThatWasNotApplied(t *testing.T) {
+	said := func(text string) error { return errors.New("failed with rc: 1, err_msg: " + text + ", err_kind: Bug") }
+	for _, doing := range []string{reading, applying, compiling, comparing} {
+		for _, away := range []string{
+			"DbusConnectionError: Failed to connect to address `unix:path=/var/run/dbus/system_bus_socket`: No such file or directory (os error 2)",
+			"Bug: failed to connect to the bus", "org.freedesktop.DBus.Error.ServiceUnknown: no NetworkManager",
+		} {
+			if err := explain(doing, said(away), nil); !is(err, NoManager) {
+				t.Errorf("%s, %q becomes %v", doing, away, err)
+			}
+		}
+		for _, other := range []error{said("Bug: strange"), errors.New("failed with rc: 1, err_msg: no, err_kind: NotSupportedError")} {
+			err := explain(doing, other, nil)
+			if back := strings.Contains(err.Error(), "are back"); back && doing != applying || doing == reading && !is(err, "NET-READ") {
+				t.Errorf("%s: %v", doing, err)
+			}
+		}
+	}
+	if err := explain(applying, said("Bug: strange"), nil); !is(err, "NET-PRTY") {
+		t.Errorf("applying: %v", err)
 	}
 }
 

@@ -202,7 +202,7 @@ func (a *applying) review(ctx context.Context) (*view.Review, uint64, error) {
 		return nil, 0, err
 	}
 	if snapshot.Review == nil {
-		return nil, 0, fmt.Errorf("%w: an answer was changed at another console", session.ErrState)
+		return nil, 0, fmt.Errorf("%w: an answer was changed at another console; run the command again", session.ErrState)
 	}
 	return snapshot.Review, snapshot.Seq, a.printReview(snapshot.Review)
 }
@@ -219,7 +219,7 @@ func (a *applying) printReview(r *view.Review) error {
 		renderReview(printed(a.cmd), r)
 	}
 	if len(r.Problems) > 0 {
-		return &exitError{code: exitFailed, inJSON: inJSON, err: fmt.Errorf("not started:\n  %s", strings.Join(message.English(r.Problems), "\n  "))}
+		return &exitError{code: exitFailed, inJSON: inJSON, err: fmt.Errorf("not started:\n  %s", strings.Join(withIDs(r, r.Problems), "\n  "))}
 	}
 	return nil
 }

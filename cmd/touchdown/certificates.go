@@ -75,6 +75,9 @@ A node that has landed is locked; --node NAME, its host name, unlocks it.`,
 }
 
 func (r *replacing) run(cmd *cobra.Command) error {
+	if err := r.checkWaivers(); err != nil {
+		return err
+	}
 	given := map[string]string{}
 	for _, f := range r.certs {
 		if f.file == "" {

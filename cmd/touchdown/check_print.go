@@ -83,7 +83,7 @@ func (c *checked) text(before *checked) string {
 		b.WriteString(hanging("", c.fitness()))
 	}
 	for _, k := range checks {
-		b.WriteString(hanging(fmt.Sprintf("  %-6s", k.Status), k.Title.String()+": "+k.Observed.String()))
+		b.WriteString(hanging(fmt.Sprintf("  %-6s", k.Status), titled(k)+": "+k.Observed.String()))
 		if k.Fix.String() != "" && k.Status != check.Pass {
 			b.WriteString(hanging("        ", "try: "+k.Fix.String()))
 		}

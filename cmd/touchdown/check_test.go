@@ -176,7 +176,7 @@ func TestCheckWatchPrintsWhatChanged(t *testing.T) {
 		t.Errorf("nothing changed: %q", text)
 	}
 	text := look(check.Fail).text(first)
-	if !strings.HasPrefix(text, "12:00:00 UTC\n  fail  Second: as; it is") || strings.Contains(text, "First") || !strings.Contains(text, "        try: Wait.\ncluster: fail (1 pass, 1 fail)\n") {
+	if !strings.HasPrefix(text, "12:00:00 UTC\n  fail  Second [b]: as; it is") || strings.Contains(text, "First") || !strings.Contains(text, "        try: Wait.\ncluster: fail (1 pass, 1 fail)\n") {
 		t.Errorf("%s", text)
 	}
 }

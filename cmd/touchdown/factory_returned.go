@@ -205,7 +205,7 @@ func checkWithdrawn(f *factoryFlags) error {
 	}
 	for _, id := range f.withdraw {
 		if !known[id] {
-			return noSuchCheck(id)
+			return noSuchCheck("withdraw", id)
 		}
 	}
 	f.told = true

@@ -184,7 +184,7 @@ func TestReturnedRefuses(t *testing.T) {
 		says          string
 	}{
 		{"another name", handedOver, []string{"--returned", "sno-2"}, exitUsage, `sno-2 is not this node: its name is "sno-1" and its serial number "SN1"`},
-		{"no name", handedOver, []string{"--returned", ""}, exitUsage, "is not this node"},
+		{"no name", handedOver, []string{"--returned", ""}, exitUsage, "--returned is empty"},
 		{"with --reopen", handedOver, []string{"--returned", "sno-1", "--reopen"}, exitUsage, "reopen"},
 		{"a dry run", handedOver, []string{"--returned", "sno-1", "--dry-run"}, exitUsage, "dry-run"},
 		{"never at a site", journalHead, []string{"--returned", "sno-1"}, exitFailed, "This node has not been at a site"},

@@ -131,7 +131,7 @@ func revoke(cmd *cobra.Command, id, list, reason string) error {
 		text = append(text, '\n')
 	}
 	text = append(text, strings.TrimSpace(id+" "+reason)+"\n"...)
-	if _, err := envelope.ParseRevoked(text); err != nil {
+	if all, err := envelope.ParseRevoked(text); err != nil || !slices.Contains(all, id) { // a # begins a comment
 		return usage(fmt.Errorf("%q is not the id of a key, which touchdown media keygen and show print", id))
 	}
 	if err := (named{flag: "list", file: list, replaces: true}).write(list, text, 0o644); err != nil {

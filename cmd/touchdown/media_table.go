@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/envelope"
+	"touchdown/backend/value"
 	"touchdown/steps/site"
 )
 
@@ -99,7 +100,12 @@ type table struct {
 
 func readTable(file string, text []byte, common *site.Config, warn func(error)) ([]row, error) {
 	t := &table{file: file, common: common, serials: map[string]int{}, warn: warn, warned: map[string]bool{}}
-	t.reader = csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))) // Excel begins a file so
+	text, bad := value.Document(text)
+	if bad != nil {
+		return nil, usage(fmt.Errorf("%s:%d:%d: %s; %s", file, bad.Line, bad.Column, bad.What, bad.Fix))
+	}
+	t.reader = csv.NewReader(bytes.NewReader(text))
+	t.reader.Comma = divider(text)
 	if err := t.head(); err != nil {
 		return nil, err
 	}
@@ -127,6 +133,15 @@ func readTable(file string, text []byte, common *site.Config, warn func(error)) 
 	return rows, nil
 }
 
+// divider is what divides the columns: a comma, or the semicolon of an Excel in a country with decimal commas.
+func divider(text []byte) rune {
+	head, _, _ := bytes.Cut(bytes.TrimLeft(text, "\r\n"), []byte("\n"))
+	if bytes.ContainsRune(head, ';') && !bytes.ContainsRune(head, ',') {
+		return ';'
+	}
+	return ','
+}
+
 // malformed gives an error of the CSV reader the file, and the form of all the others.
 func (t *table) malformed(err error) error {
 	if e, ok := errors.AsType[*csv.ParseError](err); ok {
@@ -137,7 +152,11 @@ func (t *table) malformed(err error) error {
 
 // head reads the names of the columns.
 func (t *table) head() (err error) {
-	if t.columns, err = t.reader.Read(); err != nil {
+	t.columns, err = t.reader.Read()
+	if errors.Is(err, io.EOF) {
+		return usage(fmt.Errorf("%s: it is empty; its first line names the columns", t.file))
+	}
+	if err != nil {
 		return usage(t.malformed(err))
 	}
 	probe := site.New()
@@ -148,6 +167,8 @@ func (t *table) head() (err error) {
 		_, known := probe.Get(name)
 		known = known || name == serialColumn || name == recipientColumn || strings.HasPrefix(name, "spec.policy.answers.")
 		switch {
+		case !known && strings.ContainsAny(name, ";\t"):
+			t.wrong.add("%s:%d:%d: there is no column %q: columns are divided by commas, or all by semicolons; save the table as CSV", t.file, line, column, name)
 		case !known:
 			t.wrong.add("%s:%d:%d: there is no column %q: it is %s, %s, or a path that touchdown site explain lists", t.file, line, column, name, serialColumn, recipientColumn)
 		case slices.Index(t.columns, name) != i:

@@ -127,3 +127,31 @@ func TestACutListSaysSo(t *testing.T) {
 		t.Errorf("behind a line that cannot be read: exit %d: %s", code, said)
 	}
 }
+
+// TestTablesOfOtherPrograms: a German Excel divides columns by semicolons, which are taken; other text than UTF-8, and an empty file, is
+// called that.
+func TestTablesOfOtherPrograms(t *testing.T) {
+	b := newTables(t)
+	semicolons := "\ufeffserial;spec.clusterName;spec.baseDomain;spec.additionalNTPSources\r\nSN1;store1;shop.example.com;192.0.2.1,192.0.2.2\r\n"
+	if code, said := b.write(b.put("german.csv", semicolons), "german"); code != exitOK {
+		t.Errorf("semicolons: exit %d: %s", code, said)
+	}
+	wide := "\xff\xfe"
+	for _, r := range "serial,spec.clusterName\r\n" {
+		wide += string([]byte{byte(r), 0})
+	}
+	for text, says := range map[string]string{
+		"":                                "s.csv: it is empty; its first line names the columns",
+		"\ufeff\r\n\r\n":                  "s.csv: it is empty",
+		wide:                              "s.csv:1:1: is UTF-16 text; save it as UTF-8",
+		"serial,x\nSN1,f\xfcr\n":          "s.csv:2:6: has a byte that is not UTF-8 text (0xfc); save it as UTF-8",
+		"serial;a,spec.hostname\n":        `there is no column "serial;a": columns are divided by commas, or all by semicolons; save the table as CSV`,
+		"serial\tspec.hostname\nS\tx":     `there is no column "serial\tspec.hostname": columns are divided by commas`,
+		"serial;spec.host\nSN1;x\n":       `s.csv:1:8: there is no column "spec.host": it is serial`,
+		"serial;spec.hostname\nSN1;x;y\n": "s.csv:2:1: ",
+	} {
+		if code, said := b.write(b.put("s.csv", text), "none"); code != exitUsage || !strings.Contains(said, says) || strings.Contains(said, "EOF") {
+			t.Errorf("%q: exit %d: %s", text, code, said)
+		}
+	}
+}

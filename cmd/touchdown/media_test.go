@@ -222,3 +222,41 @@ func TestKeep(t *testing.T) {
 		}
 	}
 }
+
+// TestNoMediumIsSignedWithARevokedKey: nodes would refuse it, so that it is not written, alone or by a table.
+func TestNoMediumIsSignedWithARevokedKey(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	run := func(want int, line ...string) string {
+		t.Helper()
+		var said bytes.Buffer
+		root := newRoot(hooks{})
+		root.SetOut(&said)
+		root.SetErr(&said)
+		if code := execute(t.Context(), root, line); code != want {
+			t.Errorf("%q: exit %d\n%s", line, code, said.String())
+		}
+		return said.String()
+	}
+	id := strings.Fields(run(exitOK, "media", "keygen", in("lost")))[2]
+	id = strings.TrimSuffix(id, ":")
+	run(exitOK, "media", "keygen", in("other"))
+	run(exitUsage, "media", "revoke", "#"+id, "--list", in("list"))
+	run(exitOK, "media", "revoke", id, "--list", in("list"), "--reason", "stolen")
+	table := sites(t, dir, 2)
+	for _, line := range [][]string{
+		{"media", "write", "-f", "../../test/sites/store.yaml", "--serial", "SN1", "--new-passphrase", in("passphrase"), in("one.img")},
+		{"media", "write", "--table", table, "--out", in("many")},
+	} {
+		said := run(exitUsage, append(line, "--key", in("lost.key"), "--revoked", in("list"))...)
+		if !strings.Contains(said, "--key: "+id+" is on the list of --revoked; sign with another key") {
+			t.Errorf("%q: %s", line, said)
+		}
+		for _, name := range []string{"passphrase", "one.img", "many"} {
+			if _, err := os.Stat(in(name)); err == nil {
+				t.Errorf("%q left %s", line, name)
+			}
+		}
+	}
+	run(exitOK, "media", "write", "--table", table, "--out", in("many"), "--key", in("other.key"), "--revoked", in("list"))
+}

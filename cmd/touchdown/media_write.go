@@ -49,10 +49,11 @@ With --unattended, too, it has an order (` + update.OrderFile + `): each node th
 an older release, installs it with nobody there, once, after a countdown that any key stops, also when it has landed. --key signs
 the order: it is the key that signed the release.
 
-With --table it makes many, one file for each line, in the folder --out. The table is CSV: the first line names the columns,
-of which "serial" must be there, "recipient" may be, and all others are paths of the site config such as spec.hostname; an
-empty cell leaves the value of -f. Without a recipient a line gets its own passphrase, in OUT/passphrases.csv, which --force
-overwrites only if all its machines are in the table. --table can also be a folder of site configs, SERIAL.yaml each.
+With --table it makes many, one file for each line, in the folder --out. The table is CSV in UTF-8, with commas or, all over, with
+semicolons: the first line names the columns, of which "serial" must be there, "recipient" may be, and all others are paths of
+the site config such as spec.hostname; an empty cell leaves the value of -f. Without a recipient a line gets its own passphrase,
+in OUT/passphrases.csv, which --force overwrites only if all its machines are in the table. --table can also be a folder of site
+configs, SERIAL.yaml each.
 What is wrong is told by file or line, the first twenty mistakes of it, and nothing is written then; all warnings are printed.`,
 		Example: `  touchdown media write -f site.yaml --serial SN0042 --key factory.key --new-passphrase passphrase.txt /dev/sdb
   touchdown media write -f site.yaml --serial SN0042 --key factory.key --recipient age1... --unattended SN0042.img
@@ -95,7 +96,7 @@ func (f *mediaFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.serials, "serials", "", "with --release --unattended: file with serial numbers of machines that it is for, one a line")
 	flags.BoolVar(&f.unattended, "unattended", false, "the node starts without asking anyone")
 	flags.BoolVar(&f.keep, "keep", false, "the medium keeps the site config; without it the node overwrites it after its landing")
-	flags.StringVar(&f.revoked, "revoked", "", "list of revoked signing keys that the medium brings to the node")
+	flags.StringVar(&f.revoked, "revoked", "", "list of revoked signing keys that the medium brings to the node; --key must not be on it")
 	flags.StringVar(&f.format, "format", volume.FAT, strings.Join(media.Formats(), " or "))
 	flags.BoolVar(&f.force, "force", false, "overwrite what TARGET holds")
 	flags.BoolVar(&f.fixedDisk, "fixed-disk", false, "TARGET may be a disk that is neither removable nor on USB")
@@ -241,6 +242,9 @@ func (f *mediaFlags) maker(cmd *cobra.Command) (*maker, error) {
 	}
 	if m.revoked, err = envelope.ParseRevoked(text); err != nil {
 		return nil, usage(fmt.Errorf("--revoked %s: %w", f.revoked, err))
+	}
+	if slices.Contains(m.revoked, key.ID()) { // the node would refuse its own medium
+		return nil, usage(fmt.Errorf("--key: %s is on the list of --revoked; sign with another key", key.ID()))
 	}
 	return m, nil
 }

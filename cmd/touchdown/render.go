@@ -25,7 +25,7 @@ func renderEvent(e event.Event) string {
 	e = whole(e)
 	switch e.Kind {
 	case event.Checked:
-		return line("%-5s %s: %s", strings.ToUpper(string(e.Check.Status)), e.Check.Title, e.Check.Observed)
+		return line("%-5s %s: %s", strings.ToUpper(string(e.Check.Status)), titled(*e.Check), e.Check.Observed)
 	case event.Cleared:
 		return line("%-5s %s: no longer applies", "GONE", e.Check.Title)
 	case event.Said:
@@ -122,10 +122,10 @@ func renderReview(out io.Writer, r *view.Review) {
 			say("    cannot be undone: %s", p)
 		}
 	}
-	for _, w := range r.Warnings {
+	for _, w := range withIDs(r, r.Warnings) {
 		say("  WARN  %s", w)
 	}
-	for _, p := range r.Problems {
+	for _, p := range withIDs(r, r.Problems) {
 		say("  STOP  %s", p)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,7 +30,7 @@ func wrapArgs(cmd *cobra.Command) {
 			if check(cmd, args) != nil {
 				return usage(wrongArgs(cmd, args))
 			}
-			return nil
+			return emptyArgs(cmd, args)
 		}
 	}
 	for _, child := range cmd.Commands() {
@@ -49,6 +50,30 @@ func wrongArgs(cmd *cobra.Command, args []string) error {
 	}
 	return fmt.Errorf("wrong arguments %q: %s", args, cmd.UseLine())
 }
+
+// emptyArgs refuses an argument without text, as a script gives whose variable is not set.
+func emptyArgs(cmd *cobra.Command, args []string) error {
+	for i, arg := range args {
+		if strings.TrimSpace(arg) == "" {
+			return usage(fmt.Errorf("%s is empty", argName(cmd, i)))
+		}
+	}
+	return nil
+}
+
+// argName is what the usage line calls an argument.
+func argName(cmd *cobra.Command, i int) string {
+	line := flagged.ReplaceAllString(cmd.Use, "")
+	if names := capitals.FindAllString(line, -1); i < len(names) {
+		return names[i]
+	}
+	return fmt.Sprintf("argument %d", i+1)
+}
+
+var (
+	flagged  = regexp.MustCompile(`--[a-z-]+( [A-Z]+)?`)
+	capitals = regexp.MustCompile(`\b[A-Z][A-Z-]+\b`)
+)
 
 // unknownCommand names the command that a mistyped one most likely means; otherwise is what helps where none is like it.
 func unknownCommand(of *cobra.Command, name, otherwise string) error {
@@ -117,7 +142,11 @@ func takesOne(flag *pflag.Flag) {
 	}
 }
 
-// single is the value of such a flag. The same value twice is not a mistake.
+// mayBeEmpty are the flags for which no text is a value, beside those with other types than text.
+var mayBeEmpty = []string{"reason"}
+
+// single is the value of such a flag. The same value twice is not a mistake. No value is one: whoever gives the flag does not mean to
+// do without it.
 type single struct {
 	pflag.Value
 	name  string
@@ -127,6 +156,9 @@ type single struct {
 func (s *single) Set(value string) error {
 	if s.given != nil && *s.given != value {
 		return twiceError(s.name)
+	}
+	if value == "" && s.Type() == "string" && !slices.Contains(mayBeEmpty, s.name) {
+		return emptyError(s.name)
 	}
 	s.given = &value
 	return s.Value.Set(value)
@@ -139,6 +171,11 @@ func (flag twiceError) Error() string {
 	return fmt.Sprintf("--%s takes one value, and is given more than once with different ones", string(flag))
 }
 
+// emptyError is about the flag of this name, too.
+type emptyError string
+
+func (flag emptyError) Error() string { return fmt.Sprintf("--%s is empty", string(flag)) }
+
 // parsed are Go's own words about a number.
 var parsed = regexp.MustCompile(`: (strconv\.\w+: parsing .*: |time: )`)
 
@@ -146,6 +183,9 @@ var parsed = regexp.MustCompile(`: (strconv\.\w+: parsing .*: |time: )`)
 func wrongFlag(cmd *cobra.Command, err error) error {
 	if twice, ok := errors.AsType[twiceError](err); ok {
 		return usage(twice)
+	}
+	if empty, ok := errors.AsType[emptyError](err); ok {
+		return usage(empty)
 	}
 	text := parsed.ReplaceAllString(err.Error(), ": ")
 	if strings.HasPrefix(text, "unknown") {

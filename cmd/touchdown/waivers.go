@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"touchdown/backend/check"
+	"touchdown/backend/value"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 )
@@ -18,25 +19,41 @@ func (f *applyFlags) withdrawFlag(cmd *cobra.Command, when string) {
 	cmd.Flags().StringArrayVar(&f.withdraw, "withdraw", nil, when+"CHECK: take back the waiver of a check, before the work; done before any --waive")
 }
 
-// checkWaivers refuses waivers that are not written as they must be, before anything is done.
+// checkWaivers refuses waivers that are not written as they must be, and of checks that do not exist, before anything is done.
 func (f *applyFlags) checkWaivers() error {
 	for _, w := range f.waive {
-		if _, _, ok := strings.Cut(w, "="); !ok || f.by == "" {
+		id, reason, _ := strings.Cut(w, "=")
+		switch reason, by := strings.TrimSpace(reason), strings.TrimSpace(f.by); {
+		case id == "" || reason == "" || by == "":
 			return usage(fmt.Errorf("--waive %s: give CHECK=REASON, and your name with --by", w))
+		case len(by)+len(reason) > maxReason || !value.OneLine(by) || !value.OneLine(reason):
+			return usage(fmt.Errorf("--waive %s: name and reason are one line each, %d bytes together at most", id, maxReason))
+		case !mayBeCheck(id):
+			return noSuchCheck("waive", id)
 		}
 	}
 	return nil
 }
 
-func noSuchCheck(id string) error {
-	return usage(fmt.Errorf("--withdraw %s: there is no check of this name", id))
+func noSuchCheck(flag, id string) error {
+	return usage(fmt.Errorf("--%s %s: there is no check of this name%s", flag, id, likeCheck(id)))
+}
+
+// hasCheck tells whether the node told a check of this ID, with whatever verdict.
+func hasCheck(s *view.Snapshot, id string) bool {
+	return stepOfCheck(s, id, check.Pass, check.Warn, check.Fail, check.Skip, check.Waived) != ""
 }
 
 // waivers takes back those of --withdraw, and passes on those of --waive.
 func (a *applying) waivers(ctx context.Context, snapshot *view.Snapshot) error {
 	for _, id := range a.flags.withdraw {
-		if !a.flags.told && stepOfCheck(snapshot, id, check.Pass, check.Warn, check.Fail, check.Skip, check.Waived) == "" {
-			return noSuchCheck(id)
+		if !a.flags.told && !hasCheck(snapshot, id) {
+			return noSuchCheck("withdraw", id)
+		}
+	}
+	for _, w := range a.flags.waive {
+		if id, _, _ := strings.Cut(w, "="); !isCheck(id) && !hasCheck(snapshot, id) { // one of a part that is not in this machine
+			return noSuchCheck("waive", id)
 		}
 	}
 	for _, id := range a.flags.withdraw {
@@ -63,7 +80,7 @@ func (a *applying) waive(ctx context.Context, snapshot *view.Snapshot) error {
 		id, reason, _ := strings.Cut(w, "=") // checkWaivers looked at it
 		step := stepOfCheck(snapshot, id, check.Fail, check.Warn)
 		if step == "" {
-			continue // it passed, or is not among the checks of this machine
+			continue // it passed or is waived, or this machine needs no such check
 		}
 		action := session.Action{Verb: session.Waive, Step: step, Check: id, By: a.flags.by, Reason: reason}
 		if err := a.session.Do(ctx, a.token, action); err != nil {

@@ -275,8 +275,3 @@ func (c *core) unlock(a session.Action) error {
 	c.recorder.changed()
 	return nil
 }
-
-// errState says that an action does not fit the state.
-func errState(verb session.Verb, state view.State) error {
-	return fmt.Errorf("%w: %s while %s", session.ErrState, verb, state)
-}

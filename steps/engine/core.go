@@ -119,7 +119,7 @@ func (c *core) may(token string, verb session.Verb, states []view.State) error {
 		return err
 	}
 	if state := c.state(); !slices.Contains(states, state) {
-		return errState(verb, state)
+		return notNow(c, verb, state)
 	}
 	if updating(c) {
 		return fmt.Errorf("%w: Touchdown is being updated, which takes about a minute", session.ErrState)

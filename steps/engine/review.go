@@ -162,11 +162,14 @@ func (v *review) judgeChecks(j *job, stages []steps.Stage) {
 					continue
 				}
 				seen := message.Sentence(c.Observed)
+				text := message.F("%s: %s %s", c.Title, seen, c.Fix)
 				switch c.Status {
 				case check.Fail:
-					v.problem(stage.ID, message.F("%s: %s %s", c.Title, seen, c.Fix))
+					v.problem(stage.ID, text)
+					v.Checks = append(v.Checks, view.Judged{ID: c.ID, Title: c.Title, Status: c.Status, Text: text})
 				case check.Warn:
-					v.Warnings = append(v.Warnings, message.F("%s: %s %s", c.Title, seen, c.Fix))
+					v.Warnings = append(v.Warnings, text)
+					v.Checks = append(v.Checks, view.Judged{ID: c.ID, Title: c.Title, Status: c.Status, Text: text})
 				case check.Waived:
 					v.Warnings = append(v.Warnings, message.F("%s: %s Waived by %s (%s)", c.Title, seen, c.Waiver.By, c.Waiver.Reason))
 				}

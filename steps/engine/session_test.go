@@ -260,6 +260,22 @@ func TestWaiver(t *testing.T) {
 	})
 }
 
+// TestAReviewNamesItsChecks: a script reads the ID for a waiver out of the review, and none when nothing can be waived any more.
+func TestAReviewNamesItsChecks(t *testing.T) {
+	each(t, func(t *testing.T, r *rig, s session.Session) {
+		token := take(t, s)
+		until(t, s, "the form", inState(view.Collecting))
+		v := reviewed(t, s, token).Review
+		if len(v.Checks) != 1 || v.Checks[0].ID != "cable" || v.Checks[0].Status != check.Fail || !slices.Contains(message.English(v.Problems), v.Checks[0].Text.String()) {
+			t.Errorf("checks of the review: %+v, problems %q", v.Checks, v.Problems)
+		}
+		must(t, s.Do(t.Context(), token, session.Action{Verb: session.Waive, Step: "names", Check: "cable", By: "Kim", Reason: "it comes tomorrow"}))
+		if v := reviewed(t, s, token).Review; len(v.Checks) != 0 {
+			t.Errorf("checks of the review after the waiver: %+v", v.Checks)
+		}
+	})
+}
+
 // TestWaivedIsSeenInTheReview: whoever starts the work reads what someone else took responsibility for.
 func TestWaivedIsSeenInTheReview(t *testing.T) {
 	each(t, func(t *testing.T, r *rig, s session.Session) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"touchdown/backend/message"
 	"touchdown/backend/value"
@@ -28,38 +27,12 @@ func (p position) at(path string, f *Error) *Error {
 }
 
 // readable returns the text without a byte order mark, or the place of the first byte that no text document holds.
-// The characters are those of YAML 1.2, section 5.1; the YAML library refuses the others without a line number.
 func readable(data []byte) ([]byte, *Error) {
-	if bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff}) {
-		return nil, &Error{Line: 1, Column: 1, Msg: message.T("is UTF-16 text"), Fix: message.T("save it as UTF-8")}
+	text, bad := value.Document(data)
+	if bad != nil {
+		return nil, &Error{Line: bad.Line, Column: bad.Column, Msg: bad.What, Fix: bad.Fix}
 	}
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	line, column := 1, 1
-	for rest := data; len(rest) > 0; {
-		r, size := utf8.DecodeRune(rest)
-		if f := badRune(r, size, rest); f != nil {
-			f.Line, f.Column = line, column
-			return nil, f
-		}
-		column++
-		if r == '\n' {
-			line, column = line+1, 1
-		}
-		rest = rest[size:]
-	}
-	return data, nil
-}
-
-func badRune(r rune, size int, rest []byte) *Error {
-	switch {
-	case r == utf8.RuneError && size == 1:
-		return fault(message.T("save it as UTF-8"), message.F("has a byte that is not UTF-8 text (0x%02x)", rest[0]))
-	case r == 0:
-		return fault(message.T("save it as plain UTF-8 text"), message.T("has a NUL byte, so it is binary or UTF-16"))
-	case value.Steers(r):
-		return fault(message.T("remove it"), message.F("has a control character (U+%04X)", r))
-	}
-	return nil
+	return text, nil
 }
 
 // sized returns a text that is small enough and readable, as YAML.

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"touchdown/backend/check"
 	"touchdown/backend/message"
 	"touchdown/steps"
 )
@@ -13,7 +14,16 @@ type Review struct {
 	Problems    []message.Text `json:"problems,omitempty"` // each keeps the work from starting
 	Page        string         `json:"page,omitempty"`     // the stage that asks for, or found, the first of them that has one
 	Warnings    []message.Text `json:"warnings,omitempty"`
-	Files       []message.Text `json:"files,omitempty"` // which values come from files on media, and from which
+	Checks      []Judged       `json:"checks,omitempty"` // what among the problems and warnings is a check that can be waived
+	Files       []message.Text `json:"files,omitempty"`  // which values come from files on media, and from which
+}
+
+// Judged is a check that failed or warned, as the review tells it.
+type Judged struct {
+	ID     string       `json:"id"` // a waiver names it
+	Title  message.Text `json:"title"`
+	Status check.Status `json:"status"`
+	Text   message.Text `json:"text"` // the same as in Problems or Warnings
 }
 
 // StepPlan is what one step would do.
