@@ -61,10 +61,6 @@ const maxSnapshot = 32 << 20
 func (of inventory) look(cmd *cobra.Command, root string) (*hardware.Inventory, error) {
 	m := host.Open(host.Options{Root: root, NoPower: true, Log: slog.New(slog.DiscardHandler)})
 	switch {
-	case cmd.Flags().Changed("snapshot") && of.snapshot == "":
-		return nil, usage(errors.New("--snapshot: the name of the file is empty"))
-	case cmd.Flags().Changed("replay") && of.replay == "":
-		return nil, usage(errors.New("--replay: the name of the file is empty"))
 	case of.replay != "" && of.snapshot != "":
 		return nil, usage(errors.New("--snapshot and --replay: a snapshot is taken of this machine or replayed, not both"))
 	case of.replay != "":
