@@ -32,11 +32,13 @@ type NodeConfig struct {
 }
 
 var (
-	_ Inspector = (*NodeConfig)(nil)
-	_ Skipper   = (*NodeConfig)(nil)
-	_ Planner   = (*NodeConfig)(nil)
-	_ Undoer    = (*NodeConfig)(nil)
-	_ Reader    = (*NodeConfig)(nil)
+	_ Inspector    = (*NodeConfig)(nil)
+	_ Skipper      = (*NodeConfig)(nil)
+	_ Planner      = (*NodeConfig)(nil)
+	_ Undoer       = (*NodeConfig)(nil)
+	_ UndoPreparer = (*NodeConfig)(nil)
+	_ Abandoner    = (*NodeConfig)(nil)
+	_ Reader       = (*NodeConfig)(nil)
 )
 
 // ID names the step in the journal.
@@ -194,11 +196,6 @@ func (s *NodeConfig) Run(ctx context.Context, node *backend.Node, report Report)
 		return fmt.Errorf("changing the node's configuration: %w", err)
 	}
 	return nil
-}
-
-// Undo puts all of it back, in one batch too.
-func (s *NodeConfig) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	return undoBatch(ctx, node, report, s.Timeouts)
 }
 
 // want is the site's part of the node's configuration. c is nil while the cluster does not run.
