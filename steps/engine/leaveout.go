@@ -69,12 +69,15 @@ func (e *Engine) whole() error {
 	for _, stage := range e.core.draft.stages() {
 		for _, step := range stage.Steps {
 			_, half, err := e.half(step)
-			if err == nil && half.String() == "" {
+			if err != nil {
+				return err
+			}
+			if half.String() == "" {
 				continue
 			}
 			return fmt.Errorf("%w: %w", session.ErrState, &problem.Problem{
-				Code: "HND-HALF", Summary: message.F("The hand-over cannot be accepted yet. The step %q left something half done: %s.", step.Title(), half),
-				Fix: message.T("Edit the answers and start again: the step then ends what it began, or puts it right where it is left out. Or undo."), Err: err,
+				Code: "HND-HALF", Summary: message.F("The hand-over cannot be accepted yet, because a step left something half done: %s (%s).", half, step.Title()),
+				Fix: message.T("Edit the answers and start again: the step then ends what it began, or puts it right where it is left out. Or undo."),
 			})
 		}
 	}

@@ -283,6 +283,7 @@ func TestUndoKnowsThePauseOfAnotherStep(t *testing.T) {
 	r, api, _ := pooled(t)
 	api.Put(masterPool, strings.Replace(api.Get(masterPool), `"paused":false`, `"paused":true`, 1))
 	must(t, (&stepReport{e: r.Engine, step: "node-config"}).Note("job-pause", []byte("paused")))
+	prepared := siteStep(site.New(), "node-config").(steps.UndoPreparer)
 	for _, id := range []string{"images", "pull-secret"} {
 		report := &stepReport{e: r.Engine, step: id}
 		must(t, report.Save("change-001", []byte(`{"format":1,"ref":{"Version":"v1","Resource":"secrets","Namespace":"openshift-config",`+
@@ -292,5 +293,12 @@ func TestUndoKnowsThePauseOfAnotherStep(t *testing.T) {
 		if p, refused := errors.AsType[*problem.Problem](err); refused && p.Code == "NCF-HELD" {
 			t.Errorf("%s: %v", id, err)
 		}
+	}
+	api.Put(masterPool, strings.Replace(api.Get(masterPool), `"paused":false`, `"paused":true`, 1))
+	report := &stepReport{e: r.Engine, step: "node-config"}
+	must(t, errors.Join(report.Note("pause", []byte("paused")), report.Note("job-pause", []byte("paused"))))
+	must(t, prepared.PrepareUndo(t.Context(), r.o.Node, report)) // comes before any of them
+	if paused := api.Get(masterPool, "spec", "paused"); paused != "false" {
+		t.Errorf("the undo begins with a pool whose pause is %s", paused)
 	}
 }
