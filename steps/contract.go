@@ -103,7 +103,7 @@ type Report interface {
 	Saved(key string) ([]byte, error)
 	// Note keeps where a step is with something that a crash must not leave in doubt, on disk before it returns. A
 	// later note of the key replaces an earlier one; originals belong to Save. All steps of a job share the notes whose key
-	// begins with JobNote.
+	// begins with "job-".
 	Note(key string, value []byte) error
 	// Noted returns what Note kept last, or fs.ErrNotExist.
 	Noted(key string) ([]byte, error)
@@ -114,9 +114,6 @@ type Report interface {
 	// Offer sets the choices of a field whose choices are found on the machine.
 	Offer(path string, choices []Choice)
 }
-
-// JobNote begins the key of a note that all steps of a job share.
-const JobNote = "job-"
 
 // Question is asked while a step works.
 type Question struct {

@@ -38,7 +38,7 @@ func poolBatch(ctx context.Context, c *kube.Cluster, o originals, timeouts nodec
 // sharedPause says whether the work has paused the pool, or has unpaused it again: a pause that one step could not end is known to the
 // others as the work's own. pauseNote says the same of one step's batch. An empty note would look like a half-written one.
 const (
-	sharedPause = JobNote + pauseNote
+	sharedPause = "job-" + pauseNote // see Report.Note
 	pauseNote   = "pause"
 	pauseHolds  = "paused"
 	pauseEnded  = "ended"

@@ -85,7 +85,7 @@ func (e *Engine) Do(ctx context.Context, token string, a session.Action) error {
 		return fmt.Errorf("%w: the cluster credentials are being made; try again in a minute", session.ErrState)
 	}
 	if a.Verb == session.HandOver {
-		if err := e.whole(); err != nil {
+		if err := mayHandOver(e); err != nil {
 			return err
 		}
 	}

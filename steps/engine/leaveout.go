@@ -15,7 +15,7 @@ import (
 // at work meanwhile; for the journal it stays left out, so that a node that goes down here begins with this again.
 func (r *run) leaveOut(ctx context.Context, step steps.Step) bool {
 	id := step.ID()
-	a, half, err := r.e.half(step)
+	a, half, err := halfDone(r.e, step)
 	if err != nil {
 		r.fail(id, err, 0)
 		return false
@@ -52,8 +52,8 @@ func (r *run) show(id string) (over func()) {
 	return func() { set(view.StepSkip) }
 }
 
-// half tells what a step left half done; "" for nothing.
-func (e *Engine) half(step steps.Step) (a steps.Abandoner, half message.Text, err error) {
+// halfDone tells what a step left half done; "" for nothing.
+func halfDone(e *Engine, step steps.Step) (a steps.Abandoner, half message.Text, err error) {
 	a, is := step.(steps.Abandoner)
 	if !is {
 		return nil, message.Text{}, nil
@@ -64,11 +64,11 @@ func (e *Engine) half(step steps.Step) (a steps.Abandoner, half message.Text, er
 	return a, half, err
 }
 
-// whole refuses a hand-over that would wipe the notes about something that is half done, after which nobody would put it right.
-func (e *Engine) whole() error {
+// mayHandOver refuses a hand-over that would wipe the notes about something that is half done, after which nobody would put it right.
+func mayHandOver(e *Engine) error {
 	for _, stage := range e.core.draft.stages() {
 		for _, step := range stage.Steps {
-			_, half, err := e.half(step)
+			_, half, err := halfDone(e, step)
 			if err != nil {
 				return err
 			}

@@ -93,12 +93,12 @@ func (r *stepReport) Noted(key string) ([]byte, error) {
 	return r.e.originals.saved(r.noter(key), noteName(key))
 }
 
-// jobNotes is where the notes are kept that all steps share, in the place of a step.
+// jobNotes is where the notes are kept that all steps share, in the place of a step; their keys begin with it and a hyphen.
 const jobNotes = "job"
 
 // noter is in whose place a note is kept.
 func (r *stepReport) noter(key string) string {
-	if strings.HasPrefix(key, steps.JobNote) {
+	if strings.HasPrefix(key, jobNotes+"-") {
 		return jobNotes
 	}
 	return r.step
