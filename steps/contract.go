@@ -58,6 +58,15 @@ type Recoverer interface {
 	Recover(ctx context.Context, node *backend.Node, report Report) error
 }
 
+// Abandoner makes whole what an unfinished Run left half done and what must not stay so: a pause that nobody would end, an object that
+// was deleted to be made again. While there is something, the hand-over is refused.
+type Abandoner interface {
+	// Half tells what it is, by the step's own notes alone; "" for nothing.
+	Half(report Report) (message.Text, error)
+	// Abandon puts it right before the step is left out, because of the answers or by a person. It is safe to repeat, and may return Reboot.
+	Abandon(ctx context.Context, node *backend.Node, report Report) error
+}
+
 // Actor does what one of its fields offers with Act, for a value that is among the field's choices. Nothing stays changed by
 // it, so it is allowed before the review. It returns when it is over, and soon after ctx ends.
 type Actor interface {
@@ -93,7 +102,8 @@ type Report interface {
 	// Saved returns what Save kept, or fs.ErrNotExist.
 	Saved(key string) ([]byte, error)
 	// Note keeps where a step is with something that a crash must not leave in doubt, on disk before it returns. A
-	// later note of the key replaces an earlier one; originals belong to Save.
+	// later note of the key replaces an earlier one; originals belong to Save. All steps of a job share the notes whose key
+	// begins with "job-".
 	Note(key string, value []byte) error
 	// Noted returns what Note kept last, or fs.ErrNotExist.
 	Noted(key string) ([]byte, error)

@@ -18,6 +18,7 @@ type (
 	LocalNames        = localNames
 	Names             = siteNames
 	Network           = siteNetwork
+	NodeConfig        = nodeConfig
 	Routes            = appRoutes
 	Seal              = seal
 	Trust             = siteTrust

@@ -75,12 +75,16 @@ func (h *Health) Run(ctx context.Context, node *backend.Node, rep Report) error 
 	}
 	options := h.options(node)
 	options.Waived = func(id string) bool { return rep.Job().Waived(h.ID(), id) }
+	var err error
+	if options.Paused, err = poolPaused(rep); err != nil {
+		return err
+	}
 	if options.Domain != "" {
 		h.owners(ctx, node.Kube.WithProgress(rep.Progress).Within(ownersTime), node, &options)
 	}
 	// A break is worth a line in the journal; each look is not.
 	var said sync.Once
-	_, err := health.Await(ctx, node.Kube, options, window, rep.Check, func(well time.Duration, waiting message.Text) {
+	_, err = health.Await(ctx, node.Kube, options, window, rep.Check, func(well time.Duration, waiting message.Text) {
 		if waiting.String() != "" {
 			said.Do(func() { rep.Say(message.F("Waiting for the cluster. Not healthy yet: %s", waiting)) })
 		} else {

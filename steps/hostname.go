@@ -25,9 +25,10 @@ type siteHostname struct {
 }
 
 var (
-	_ Skipper = (*siteHostname)(nil)
-	_ Planner = (*siteHostname)(nil)
-	_ Reader  = (*siteHostname)(nil)
+	_ Skipper   = (*siteHostname)(nil)
+	_ Planner   = (*siteHostname)(nil)
+	_ Abandoner = (*siteHostname)(nil)
+	_ Reader    = (*siteHostname)(nil)
 )
 
 // ID names the step in the journal.
@@ -136,7 +137,13 @@ func (s *siteHostname) Run(ctx context.Context, node *backend.Node, report Repor
 		return s.rename(ctx, node, report, now, boot, r)
 	case r.To == "":
 		return nil // it had this name from the start
-	case r.To != now: // another name was begun and not set: the kubelet may be stopped, and the Node gone
+	}
+	return s.end(ctx, node, report, now, boot, r)
+}
+
+// end ends a renaming with the name that the machine has now.
+func (s *siteHostname) end(ctx context.Context, node *backend.Node, report Report, now, boot string, r renaming) error {
+	if r.To != now { // another name was begun and not set: the kubelet may be stopped, and the Node gone
 		r.Past, r.To = append(r.Past, r.To), now
 		if err := note(report, r); err != nil {
 			return err
@@ -146,6 +153,31 @@ func (s *siteHostname) Run(ctx context.Context, node *backend.Node, report Repor
 		return &Reboot{message.F("the node takes its new name %s", now)}
 	}
 	return s.readmit(ctx, node, report, r)
+}
+
+// Half tells of a node that left the cluster and is not back with its labels.
+func (*siteHostname) Half(report Report) (message.Text, error) {
+	if r, err := noted(report); err != nil || r.To == "" || r.In {
+		return message.Text{}, err
+	}
+	return message.T("the node left the cluster to take another name, and does not have its labels again"), nil
+}
+
+// Abandon lets the node in again under the name that it has now.
+func (s *siteHostname) Abandon(ctx context.Context, node *backend.Node, report Report) error {
+	now, err := kubelet.StaticName(node.Host)
+	if err != nil {
+		return fmt.Errorf("reading the node's name: %w", err)
+	}
+	r, err := noted(report)
+	if err != nil {
+		return err
+	}
+	boot, err := node.Host.BootID()
+	if err != nil {
+		return fmt.Errorf("reading the boot id: %w", err)
+	}
+	return s.end(ctx, node, report, now, boot, r)
 }
 
 // rename keeps the Node's labels before the Node goes.

@@ -33,6 +33,7 @@ var (
 	_ Skipper   = (*Images)(nil)
 	_ Planner   = (*Images)(nil)
 	_ Undoer    = (*Images)(nil)
+	_ Abandoner = (*Images)(nil)
 	_ Reader    = (*Images)(nil)
 )
 
@@ -243,4 +244,12 @@ func (s *Images) Undo(ctx context.Context, node *backend.Node, report Report) er
 		return fmt.Errorf("reading what was in force before: %w", err)
 	}
 	return images.Return(ctx, node.Host, n)
+}
+
+// Half tells of a batch that did not end.
+func (*Images) Half(report Report) (message.Text, error) { return poolHalf(report) }
+
+// Abandon puts the batch back, which ends the pause.
+func (s *Images) Abandon(ctx context.Context, node *backend.Node, report Report) error {
+	return s.Undo(ctx, node, report)
 }

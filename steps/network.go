@@ -26,6 +26,7 @@ var (
 	_ Planner   = (*siteNetwork)(nil)
 	_ Undoer    = (*siteNetwork)(nil)
 	_ Recoverer = (*siteNetwork)(nil)
+	_ Abandoner = (*siteNetwork)(nil)
 	_ Reader    = (*siteNetwork)(nil)
 )
 
@@ -229,6 +230,19 @@ func (s *siteNetwork) commit(ctx context.Context, plan *network.Plan) error {
 // Recover puts back what a crash or a power cut left undecided.
 func (s *siteNetwork) Recover(ctx context.Context, _ *backend.Node, report Report) error {
 	return s.trial().putBackTrial(ctx, report)
+}
+
+// Half tells of settings that were neither kept nor put back.
+func (*siteNetwork) Half(report Report) (message.Text, error) {
+	if last, err := new(networkTrial).noted(report); err != nil || last.State != trying {
+		return message.Text{}, err
+	}
+	return message.T("network settings that were not kept are still there"), nil
+}
+
+// Abandon puts the old ones back.
+func (s *siteNetwork) Abandon(ctx context.Context, node *backend.Node, report Report) error {
+	return s.Recover(ctx, node, report)
 }
 
 // Undo brings the factory's settings back.

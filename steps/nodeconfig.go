@@ -20,11 +20,11 @@ import (
 	"touchdown/steps/site"
 )
 
-// NodeConfig brings what the Machine Config Operator puts on the node: SSH keys, time servers, mirrors, registries' authorities,
+// nodeConfig brings what the Machine Config Operator puts on the node: SSH keys, time servers, mirrors, registries' authorities,
 // the proxy and the trust bundle. The pull secret goes along, so that the node takes one new configuration instead of two.
 //
 // Where the operator reboots the node for it, it does so automatically: Run is called again after that and goes on waiting.
-type NodeConfig struct {
+type nodeConfig struct {
 	Site     *site.Config
 	Timeouts nodeconfig.Timeouts // zero: nodeconfig.Usual
 
@@ -32,21 +32,23 @@ type NodeConfig struct {
 }
 
 var (
-	_ Inspector = (*NodeConfig)(nil)
-	_ Skipper   = (*NodeConfig)(nil)
-	_ Planner   = (*NodeConfig)(nil)
-	_ Undoer    = (*NodeConfig)(nil)
-	_ Reader    = (*NodeConfig)(nil)
+	_ Inspector    = (*nodeConfig)(nil)
+	_ Skipper      = (*nodeConfig)(nil)
+	_ Planner      = (*nodeConfig)(nil)
+	_ Undoer       = (*nodeConfig)(nil)
+	_ UndoPreparer = (*nodeConfig)(nil)
+	_ Abandoner    = (*nodeConfig)(nil)
+	_ Reader       = (*nodeConfig)(nil)
 )
 
 // ID names the step in the journal.
-func (*NodeConfig) ID() string { return "node-config" }
+func (*nodeConfig) ID() string { return "node-config" }
 
 // Title says what the step does.
-func (*NodeConfig) Title() message.Text { return message.T("Set up the node for the site") }
+func (*nodeConfig) Title() message.Text { return message.T("Set up the node for the site") }
 
 // Reads names what the configuration is made of.
-func (s *NodeConfig) Reads() []string {
+func (s *nodeConfig) Reads() []string {
 	return append(s.bringers.asked(),
 		"spec.sshKeys", "spec.additionalNTPSources", "spec.imageDigestMirrors", "spec.imageTagMirrors", "spec.removeFactoryMirrors",
 		"spec.registryCerts", "spec.proxy.httpProxy", "spec.proxy.httpsProxy", "spec.proxy.noProxy", "spec.additionalTrustBundle",
@@ -56,7 +58,7 @@ func (s *NodeConfig) Reads() []string {
 }
 
 // Skip applies where the site brings none of it. The pull secret alone has its own step.
-func (s *NodeConfig) Skip() message.Text {
+func (s *nodeConfig) Skip() message.Text {
 	p := s.Site.Spec
 	if len(p.SSHKeys)+len(p.AdditionalNTPSources)+len(p.ImageDigestMirrors)+len(p.ImageTagMirrors)+len(p.RegistryCerts) == 0 &&
 		!p.RemoveFactoryMirrors && p.Proxy.HTTPProxy == "" && p.Proxy.HTTPSProxy == "" &&
@@ -67,7 +69,7 @@ func (s *NodeConfig) Skip() message.Text {
 }
 
 // Inspect tells whether the node may take what is asked for.
-func (s *NodeConfig) Inspect(ctx context.Context, node *backend.Node, report Report) error {
+func (s *nodeConfig) Inspect(ctx context.Context, node *backend.Node, report Report) error {
 	if s.Skip().String() != "" {
 		return nil
 	}
@@ -105,7 +107,7 @@ func (s *NodeConfig) Inspect(ctx context.Context, node *backend.Node, report Rep
 }
 
 // Plan tells old and new of everything that the cluster does not have yet, and the reboot where there will be one.
-func (s *NodeConfig) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
+func (s *nodeConfig) Plan(ctx context.Context, node *backend.Node) (Plan, error) {
 	changes, reboots, _, err := s.look(ctx, node)
 	if err != nil {
 		return Plan{}, err
@@ -129,7 +131,7 @@ func (s *NodeConfig) Plan(ctx context.Context, node *backend.Node) (Plan, error)
 }
 
 // look compares with the cluster, or with what is known of it while its API does not run.
-func (s *NodeConfig) look(ctx context.Context, node *backend.Node) (changes, reboots []nodeconfig.Change, known bool, err error) {
+func (s *nodeConfig) look(ctx context.Context, node *backend.Node) (changes, reboots []nodeconfig.Change, known bool, err error) {
 	c := node.Kube.Within(formTimeout)
 	if _, err := kube.Rendered(ctx, c, layout.Pool); err != nil {
 		changes, err := nodeconfig.Changes(ctx, nodeconfig.Unread{}, s.want(ctx, node, nil))
@@ -152,7 +154,7 @@ func (s *NodeConfig) look(ctx context.Context, node *backend.Node) (changes, reb
 	return changes, reboots, true, nil
 }
 
-func (s *NodeConfig) changes(ctx context.Context, node *backend.Node, c *kube.Cluster) ([]nodeconfig.Change, error) {
+func (s *nodeConfig) changes(ctx context.Context, node *backend.Node, c *kube.Cluster) ([]nodeconfig.Change, error) {
 	changes, err := nodeconfig.Changes(ctx, c, s.want(ctx, node, c))
 	if err != nil || s.Site.Spec.PullSecret == "" {
 		return changes, err
@@ -170,7 +172,7 @@ func (s *NodeConfig) changes(ctx context.Context, node *backend.Node, c *kube.Cl
 }
 
 // Run writes what is missing in one batch and waits until the node has it.
-func (s *NodeConfig) Run(ctx context.Context, node *backend.Node, report Report) error {
+func (s *nodeConfig) Run(ctx context.Context, node *backend.Node, report Report) error {
 	c, o := node.Kube.WithProgress(report.Progress), newOriginals(report)
 	changes, err := s.changes(ctx, node, c)
 	if err != nil {
@@ -196,13 +198,8 @@ func (s *NodeConfig) Run(ctx context.Context, node *backend.Node, report Report)
 	return nil
 }
 
-// Undo puts all of it back, in one batch too.
-func (s *NodeConfig) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	return undoBatch(ctx, node, report, s.Timeouts)
-}
-
 // want is the site's part of the node's configuration. c is nil while the cluster does not run.
-func (s *NodeConfig) want(ctx context.Context, node *backend.Node, c *kube.Cluster) nodeconfig.Want {
+func (s *nodeConfig) want(ctx context.Context, node *backend.Node, c *kube.Cluster) nodeconfig.Want {
 	p := s.Site.Spec
 	w := nodeconfig.Want{
 		SSHKeys: p.SSHKeys, NTPSources: p.AdditionalNTPSources, RemoveFactoryMirrors: p.RemoveFactoryMirrors,
@@ -228,7 +225,7 @@ func (s *NodeConfig) want(ctx context.Context, node *backend.Node, c *kube.Clust
 }
 
 // noProxy is what the site names, and the node's own addresses and names, which the cluster reaches itself by.
-func (s *NodeConfig) noProxy(ctx context.Context, node *backend.Node, c *kube.Cluster) []string {
+func (s *nodeConfig) noProxy(ctx context.Context, node *backend.Node, c *kube.Cluster) []string {
 	p := s.Site.Spec
 	list := strings.FieldsFunc(p.Proxy.NoProxy, func(r rune) bool { return r == ',' || r == ' ' })
 	add := func(entry string) {
@@ -281,7 +278,7 @@ func changeNames(changes []nodeconfig.Change) message.Text {
 	return message.Join(names, ", ")
 }
 
-// withNodeFiles hands NodeConfig the steps before it in its list that bring files.
+// withNodeFiles hands nodeConfig the steps before it in its list that bring files.
 func withNodeFiles(stages []Stage) []Stage {
 	var bringers fileBringers
 	for _, stage := range stages {
@@ -289,7 +286,7 @@ func withNodeFiles(stages []Stage) []Stage {
 			switch step := step.(type) {
 			case fileBringer:
 				bringers = append(bringers, step)
-			case *NodeConfig:
+			case *nodeConfig:
 				step.bringers = bringers
 			}
 		}

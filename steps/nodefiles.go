@@ -2,7 +2,7 @@ package steps
 
 import "touchdown/backend/nodeconfig"
 
-// fileBringer has files of the node that the Machine Config Operator has to lay. NodeConfig takes them along: they are planned,
+// fileBringer has files of the node that the Machine Config Operator has to lay. nodeConfig takes them along: they are planned,
 // written, rolled out and undone in its one batch.
 type fileBringer interface {
 	Step

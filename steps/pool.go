@@ -8,6 +8,7 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/kube"
 	"touchdown/backend/layout"
+	"touchdown/backend/message"
 	"touchdown/backend/nodeconfig"
 )
 
@@ -34,24 +35,54 @@ func poolBatch(ctx context.Context, c *kube.Cluster, o originals, timeouts nodec
 	return nodeconfig.Batch{Cluster: c, Save: o.save, Timeouts: timeouts, Pause: pause}, nil
 }
 
-// pauseNote says whether a step has paused the pool, or has unpaused it again. An empty note would look like a half-written one.
-const pauseNote, pauseHolds, pauseEnded = "pause", "paused", "ended"
+// sharedPause says whether the work has paused the pool, or has unpaused it again: a pause that one step could not end is known to the
+// others as the work's own. pauseNote says the same of one step's batch. An empty note would look like a half-written one.
+const (
+	sharedPause = "job-" + pauseNote // see Report.Note
+	pauseNote   = "pause"
+	pauseHolds  = "paused"
+	pauseEnded  = "ended"
+)
 
 // poolPause is a step's pause of the node's pool.
 func poolPause(report Report) (kube.Pause, error) {
-	noted, made, err := notedAt(report, pauseNote)
+	_, made, err := notedAt(report, pauseNote)
 	if err != nil {
-		return kube.Pause{}, fmt.Errorf("reading whether this work paused the pool: %w", err)
+		return kube.Pause{}, fmt.Errorf("reading whether this step paused the pool: %w", err)
+	}
+	ours, err := poolPaused(report)
+	if err != nil {
+		return kube.Pause{}, err
 	}
 	return kube.Pause{
-		Pool: layout.Pool, Ours: string(noted) == pauseHolds, Made: made,
+		Pool: layout.Pool, Ours: ours, Made: made,
 		Note: func(paused bool) error {
 			if paused {
-				return report.Note(pauseNote, []byte(pauseHolds))
+				return errors.Join(report.Note(pauseNote, []byte(pauseHolds)), report.Note(sharedPause, []byte(pauseHolds)))
 			}
-			return report.Note(pauseNote, []byte(pauseEnded))
+			return errors.Join(report.Note(sharedPause, []byte(pauseEnded)), report.Note(pauseNote, []byte(pauseEnded)))
 		},
 	}, nil
+}
+
+// poolPaused tells whether the pool, if it is paused, is paused by this work.
+func poolPaused(report Report) (bool, error) {
+	for _, key := range []string{sharedPause, pauseNote} { // the release before this one kept the step's alone
+		noted, there, err := notedAt(report, key)
+		if there || err != nil {
+			return string(noted) == pauseHolds, err
+		}
+	}
+	return false, nil
+}
+
+// poolHalf tells of a batch of the step that did not end: the pool may be paused, and some of the changes are written.
+func poolHalf(report Report) (message.Text, error) {
+	noted, _, err := notedAt(report, pauseNote)
+	if err != nil || string(noted) != pauseHolds {
+		return message.Text{}, err
+	}
+	return message.F("the configuration of this node is paused (MachineConfigPool %s)", layout.Pool), nil
 }
 
 // poolHeld refuses a pool that the cluster's owner has paused, as far as the API can be asked.
@@ -75,13 +106,30 @@ func poolTakes(ctx context.Context, c *kube.Cluster, report Report) error {
 	return pause.Takes(ctx, c)
 }
 
+// endPause ends a pause of this work, in which the node would take nothing.
+func endPause(ctx context.Context, c *kube.Cluster, report Report) error {
+	pause, err := poolPause(report)
+	if err != nil || !pause.Ours {
+		return err
+	}
+	return pause.End(ctx, c)
+}
+
 // runBatch writes changes in one batch and waits until the node has them. timeouts may be zero.
 func runBatch(ctx context.Context, c *kube.Cluster, o originals, timeouts nodeconfig.Timeouts, changes []nodeconfig.Change) error {
 	batch, err := poolBatch(ctx, c, o, timeouts)
 	if err != nil {
 		return err
 	}
-	return batch.Run(ctx, changes)
+	if err := batch.Run(ctx, changes); err != nil {
+		return err
+	}
+	// Another step, or the cluster's owner, may have ended the pause of a batch that was cut off.
+	half, err := poolHalf(o.report)
+	if err != nil || half.String() == "" {
+		return err
+	}
+	return o.report.Note(pauseNote, []byte(pauseEnded))
 }
 
 // undoBatch puts back, in one batch too, what a step changed of the cluster with poolBatch. timeouts may be zero.
@@ -92,7 +140,11 @@ func undoBatch(ctx context.Context, node *backend.Node, report Report, timeouts 
 		return err
 	}
 	first, rendered, err := savedAt(report, "rendered-001")
-	if err != nil || len(all) == 0 && !rendered {
+	if err != nil {
+		return err
+	}
+	half, err := poolHalf(report)
+	if err != nil || len(all) == 0 && !rendered && half.String() == "" {
 		return err
 	}
 	batch, err := poolBatch(ctx, c, o, timeouts)

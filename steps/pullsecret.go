@@ -69,6 +69,9 @@ func (s *sitePullSecret) Run(ctx context.Context, node *backend.Node, report Rep
 	if err := poolTakes(ctx, c, report); err != nil {
 		return s.without(ctx, node, c, err)
 	}
+	if err := endPause(ctx, c, report); err != nil {
+		return err
+	}
 	changed, err := registry.Apply(ctx, c, s.secret(), func(ref kube.Ref, original []byte) error {
 		before, err := kube.Rendered(ctx, c, layout.Pool)
 		if err != nil {
@@ -116,6 +119,9 @@ func (s *sitePullSecret) Undo(ctx context.Context, node *backend.Node, report Re
 		return err
 	}
 	if err := poolHeld(ctx, c, report); err != nil {
+		return err
+	}
+	if err := endPause(ctx, c, report); err != nil {
 		return err
 	}
 	before, err := kube.Rendered(ctx, c, layout.Pool)

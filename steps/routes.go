@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"touchdown/backend"
@@ -21,6 +22,7 @@ var (
 	_ Skipper   = (*appRoutes)(nil)
 	_ Planner   = (*appRoutes)(nil)
 	_ Undoer    = (*appRoutes)(nil)
+	_ Abandoner = (*appRoutes)(nil)
 	_ Reader    = (*appRoutes)(nil)
 )
 
@@ -95,9 +97,14 @@ func (s *appRoutes) Run(ctx context.Context, node *backend.Node, report Report) 
 	if err != nil {
 		return err
 	}
-	reset, err := domain.Reset(ctx, c, routes, saved, o.save)
+	reset, err := domain.Reset(ctx, c, routes, saved, func(ref kube.Ref, original []byte) error {
+		return errors.Join(o.save(ref, original), report.Note(resetNote, []byte(resetBegun)))
+	})
 	if err != nil {
 		return fmt.Errorf("resetting the routes: %w", err)
+	}
+	if err := endReset(report); err != nil {
+		return err
 	}
 	if len(reset) == 0 {
 		return nil
@@ -119,8 +126,33 @@ func (s *appRoutes) Run(ctx context.Context, node *backend.Node, report Report) 
 
 // Undo gives each route its old spec back.
 func (s *appRoutes) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	_, err := newOriginals(report).restore(ctx, node.Kube.WithProgress(report.Progress))
-	return err
+	if _, err := newOriginals(report).restore(ctx, node.Kube.WithProgress(report.Progress)); err != nil {
+		return err
+	}
+	return endReset(report)
+}
+
+// resetNote says whether routes may be deleted that are not made again yet.
+const resetNote, resetBegun, resetEnded = "reset", "begun", "ended"
+
+func endReset(report Report) error {
+	if noted, there, err := notedAt(report, resetNote); !there || string(noted) == resetEnded {
+		return err
+	}
+	return report.Note(resetNote, []byte(resetEnded))
+}
+
+// Half tells of routes that were deleted to be made again.
+func (*appRoutes) Half(report Report) (message.Text, error) {
+	if noted, _, err := notedAt(report, resetNote); err != nil || string(noted) != resetBegun {
+		return message.Text{}, err
+	}
+	return message.T("routes of applications were deleted and may not have been made again"), nil
+}
+
+// Abandon makes them again, as they were.
+func (s *appRoutes) Abandon(ctx context.Context, node *backend.Node, report Report) error {
+	return s.Undo(ctx, node, report)
 }
 
 func (s *appRoutes) list(ctx context.Context, c *kube.Cluster) ([]domain.Route, error) {

@@ -22,7 +22,7 @@ import (
 )
 
 // siteTrust puts the site's authorities and credentials on the node's disk before anything is pulled with them. What the Machine Config
-// Operator owns is left to it: NodeConfig and PullSecret bring the same through the cluster.
+// Operator owns is left to it: nodeConfig and sitePullSecret bring the same through the cluster.
 type siteTrust struct{ Site *site.Config }
 
 var (

@@ -64,7 +64,7 @@ func Site(cfg *site.Config, w Wiring) []Stage {
 			&nodeCSRs{},                                    // the node's own certificates, when they expired in storage
 			&manifestsTried{Site: cfg},                     // the objects that the site brings, before anything of the cluster is changed
 			&siteHostname{Site: cfg},                       // only who insists: the node leaves and comes back
-			&NodeConfig{Site: cfg},                         // all that the Machine Config Operator has to do, at once; the credentials with it
+			&nodeConfig{Site: cfg},                         // all that the Machine Config Operator has to do, at once; the credentials with it
 			&sitePullSecret{Site: cfg},                     // alone where nothing else is to do, else seen to be there
 			&siteCertificates{Site: cfg},                   // for the new names, read back before anything refers to them
 			&siteDomain{Site: cfg, Timeouts: w.Timeouts},   // the new names beside the old ones, written close together

@@ -28,6 +28,7 @@ type Options struct {
 	Database   func() error                            // why the cluster's database on this node does not start, where it does not; nil: nobody asks
 	OwnTime    bool                                    // the site has no time server: the node keeps its own time, which is not a fault
 	Waived     func(id string) bool                    // whether a person took responsibility for a check; nil: for none
+	Paused     bool                                    // the work has paused the node's pool and has not ended that
 	Follows    bool                                    // whoever looks stays: what is being changed deserves attention, and fails when it takes longer than usual
 	Now        func() time.Time                        // nil: time.Now
 }

@@ -199,6 +199,27 @@ func judge(s *health.State) map[string]check.Check {
 	return all
 }
 
+// TestPoolThatTheLandingPaused: nobody else ends that pause, and only the landing's own pool can be meant.
+func TestPoolThatTheLandingPaused(t *testing.T) {
+	for ours, want := range map[bool]check.Status{true: check.Fail, false: check.Warn} {
+		for _, name := range []string{"master", "worker"} {
+			s := healthy()
+			s.Pools[0].Name, s.Pools[0].Spec.Paused = name, true
+			if name == "worker" {
+				want = check.Warn
+			}
+			for _, c := range health.Judge(s, health.Options{Domain: domain, Paused: ours}) {
+				if c.ID != "pools" {
+					continue
+				}
+				if owner := strings.Contains(c.Fix.String(), "owner"); c.Status != want || owner == (want == check.Fail) || strings.Contains(c.Observed.String(), "by this landing") == owner {
+					t.Errorf("%s, ours %v: %s, %s, %s", name, ours, c.Status, c.Observed, c.Fix)
+				}
+			}
+		}
+	}
+}
+
 func TestHealthyClusterPasses(t *testing.T) {
 	checks := health.Judge(healthy(), health.Options{Domain: domain})
 	seen := map[string]bool{}

@@ -7,6 +7,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/kube"
+	"touchdown/backend/layout"
 	"touchdown/backend/message"
 )
 
@@ -143,7 +144,10 @@ func judgePools(s *State, o Options) check.Check {
 		switch {
 		case degraded != "":
 			f.add(true, message.F("%s: degraded: %s", p.Name, degraded))
-		case p.Spec.Paused: // by the cluster's owner, as steps that need the pool refuse to work on one that is paused
+		case p.Spec.Paused && p.Name == layout.Pool && o.Paused:
+			c.Fix = message.T("Retry: the work goes on in the pause and ends it. Or undo.")
+			f.add(true, message.F("%s: paused by this landing, which has not ended it", p.Name))
+		case p.Spec.Paused: // by someone else, as far as is known
 			paused = true
 			f.add(false, message.F("%s: %s", p.Name, why))
 		case why.String() != "":

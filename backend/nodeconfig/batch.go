@@ -64,7 +64,7 @@ func (b Batch) Run(ctx context.Context, changes []Change) error {
 	if err == nil {
 		err = b.rendered(ctx, changes)
 	}
-	if paused {
+	if paused || b.Pause.Ours { // a pause of ours that someone else has ended is noted to be over, too
 		err = errors.Join(err, b.Pause.End(ctx, b.Cluster))
 	}
 	if err != nil {

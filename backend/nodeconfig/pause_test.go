@@ -129,3 +129,14 @@ func TestWhatCouldNotBeRenderedBefore(t *testing.T) {
 		t.Errorf("after a write of our own: %v", err)
 	}
 }
+
+// A pause of ours that someone else has ended meanwhile is noted to be over: else one that the owner begins later would be taken for ours.
+func TestAPauseOfOursThatSomeoneElseEnded(t *testing.T) {
+	o, c := newOperator(t)
+	b := batch(c, true)
+	ended := false
+	b.Pause.Note = func(paused bool) error { ended = !paused; return nil }
+	if err := b.Run(t.Context(), nil); err != nil || !ended || o.api.Get(pool, "spec", "paused") == "true" {
+		t.Errorf("noted to be over: %v (%v)", ended, err)
+	}
+}

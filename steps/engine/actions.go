@@ -84,6 +84,11 @@ func (e *Engine) Do(ctx context.Context, token string, a session.Action) error {
 	if len(e.oneGift) > 0 && (a.Verb == session.Undo || a.Verb == session.HandOver || a.Verb == session.Edit) {
 		return fmt.Errorf("%w: the cluster credentials are being made; try again in a minute", session.ErrState)
 	}
+	if a.Verb == session.HandOver {
+		if err := mayHandOver(e); err != nil {
+			return err
+		}
+	}
 	return e.core.do(a)
 }
 

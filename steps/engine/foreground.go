@@ -91,8 +91,8 @@ func (f originalsFolder) saved(step, key string) ([]byte, error) {
 	return f.host.ReadFile(f.file(step, key))
 }
 
-// wipeSaved has nothing left to do: each step's originals are forgotten once they are put back.
-func (originalsFolder) wipeSaved() error { return nil }
+// wipeSaved removes what the steps shared; each step's originals are forgotten once they are put back.
+func (f originalsFolder) wipeSaved() error { return f.forget(jobNotes) }
 
 // forget removes what a step saved, once it is put back.
 func (f originalsFolder) forget(step string) error {

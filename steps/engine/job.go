@@ -132,8 +132,8 @@ func (j *job) applyOutcome(e event.Event, s *stepState) {
 		s.status, s.progress, s.reboots, s.boots = view.StepDone, nil, nil, nil
 	case event.Skipped:
 		s.status, s.skip, s.skippedBy = view.StepSkip, e.Text, e.By
-	case event.Failed, event.Cancelled:
-		s.status, s.progress, s.boots = view.StepFailed, nil, nil
+	case event.Failed, event.Cancelled: // a step that could not be left out is not
+		s.status, s.progress, s.boots, s.skippedBy = view.StepFailed, nil, nil, ""
 		j.state, j.current, j.problem = view.HasFailed, e.Step, e.Problem
 		if e.Problem != nil {
 			j.meet(e.Step, e.Problem)

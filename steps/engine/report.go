@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"strings"
 	"time"
 
 	"touchdown/backend/check"
@@ -84,12 +85,23 @@ func (r *stepReport) Saved(key string) ([]byte, error) { return r.e.originals.sa
 
 // Note implements steps.Report.
 func (r *stepReport) Note(key string, value []byte) error {
-	return r.e.originals.note(r.step, key, value)
+	return r.e.originals.note(r.noter(key), key, value)
 }
 
 // Noted implements steps.Report.
 func (r *stepReport) Noted(key string) ([]byte, error) {
-	return r.e.originals.saved(r.step, noteName(key))
+	return r.e.originals.saved(r.noter(key), noteName(key))
+}
+
+// jobNotes is where the notes are kept that all steps share, in the place of a step; their keys begin with it and a hyphen.
+const jobNotes = "job"
+
+// noter is in whose place a note is kept.
+func (r *stepReport) noter(key string) string {
+	if strings.HasPrefix(key, jobNotes+"-") {
+		return jobNotes
+	}
+	return r.step
 }
 
 // Job implements steps.Report.

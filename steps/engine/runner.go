@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
@@ -78,7 +79,7 @@ func (r *run) end(e event.Event) {
 func (r *run) step(ctx context.Context, step steps.Step) bool {
 	id := step.ID()
 	if r.skipped(step) {
-		return true
+		return r.leaveOut(ctx, step)
 	}
 	if ctx.Err() != nil {
 		r.stopped(ctx, id, 0, ctx.Err())
@@ -94,19 +95,24 @@ func (r *run) step(ctx context.Context, step steps.Step) bool {
 	var waited time.Duration
 	err := r.tooManyBoots(id)
 	if err == nil {
-		waited, err = r.attempt(ctx, step)
+		waited, err = r.attempt(ctx, id, step.Run)
 	}
 	took := (r.e.now().Sub(begin) - waited).Seconds()
+	return r.went(ctx, id, took, err) && r.finish(id, took)
+}
+
+// went tells whether an attempt ended well, and else journals how it ended.
+func (r *run) went(ctx context.Context, id string, took float64, err error) bool {
 	reboot, reboots := errors.AsType[*steps.Reboot](err)
 	switch {
-	case err != nil && ctx.Err() != nil:
+	case err == nil:
+		return true
+	case ctx.Err() != nil:
 		r.stopped(ctx, id, took, err)
 	case reboots:
 		r.reboot(ctx, id, reboot.Reason, took)
-	case err != nil:
-		r.fail(id, err, took)
 	default:
-		return r.finish(id, took)
+		r.fail(id, err, took)
 	}
 	return false
 }
@@ -145,18 +151,18 @@ func (r *run) tooManyBoots(id string) error {
 	return nil
 }
 
-// attempt calls Run, unless a reboot that it asked for has not happened yet, and tells how long Run waited for answers.
-func (r *run) attempt(ctx context.Context, step steps.Step) (waited time.Duration, err error) {
+// attempt calls a part of a step, unless a reboot that it asked for has not happened yet, and tells how long it waited for answers.
+func (r *run) attempt(ctx context.Context, id string, part func(context.Context, *backend.Node, steps.Report) error) (waited time.Duration, err error) {
 	r.e.mu.Lock()
-	boots := slices.Clone(r.e.core.job.step(step.ID()).reboots)
+	boots := slices.Clone(r.e.core.job.step(id).reboots)
 	r.e.mu.Unlock()
 	if boot, err := r.e.o.Node.Host.BootID(); err == nil && slices.Contains(boots, boot) {
 		return 0, &steps.Reboot{Reason: message.T("the reboot that was asked for has not happened yet")}
 	}
 	ctx, dog := watchOver(ctx, r.cfg.Spec.Policy.Watchdog, errWatchdog)
 	defer dog.stop()
-	report := &stepReport{e: r.e, step: step.ID(), dog: dog}
-	err = guard(func() error { return step.Run(ctx, r.e.o.Node, report) })
+	report := &stepReport{e: r.e, step: id, dog: dog}
+	err = guard(func() error { return part(ctx, r.e.o.Node, report) })
 	if err != nil && errors.Is(context.Cause(ctx), errWatchdog) {
 		err = tooLong(r.cfg.Spec.Policy.Watchdog, err)
 	}

@@ -22,6 +22,7 @@ import (
 //	sources.json       where each value of the draft came from
 //	secrets/PATH       one secret each, wiped at hand-over
 //	saved/STEP/KEY     originals and notes (note-KEY), wiped at hand-over and after undo
+//	saved/job/KEY      notes that all steps of the job share, wiped with them
 //	key                the node-local key under which fingerprints are made
 //	console-lock.json  the hash of the consoles' PIN, and when they lock; stays after the hand-over
 //	console-before.json what counted before the job at work; gone with the hand-over and after undo
@@ -161,7 +162,7 @@ func (s *stateFolder) saved(step, key string) ([]byte, error) {
 // touched are the steps of which an original is kept: they may have changed something.
 func (s *stateFolder) touched() (list []string) {
 	for _, step := range s.names("saved") {
-		if len(s.names(step)) > 0 {
+		if len(s.names(step)) > 0 && filepath.Base(step) != jobNotes {
 			list = append(list, filepath.Base(step))
 		}
 	}

@@ -95,8 +95,17 @@ func node(t *testing.T) (*operator, *backend.Node) {
 	return o, &backend.Node{Host: hosttest.New(t).Machine, Kube: c, Now: time.Now}
 }
 
+// nodeConfig is the step of the node's configuration.
+type nodeConfig interface {
+	steps.Step
+	steps.Reader
+	steps.Skipper
+	steps.Planner
+	steps.Undoer
+}
+
 // wizard is the real list, and of its steps those of the example and of the node's configuration.
-func wizard(t *testing.T, document string) (asked []steps.Field, s *steps.NodeConfig) {
+func wizard(t *testing.T, document string) (asked []steps.Field, s nodeConfig) {
 	cfg, err := site.Parse([]byte(document), "site.yaml", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +115,7 @@ func wizard(t *testing.T, document string) (asked []steps.Field, s *steps.NodeCo
 			if step.ID() == "syslog" && stage.ID == "site" {
 				asked = steps.FieldsOf(step)
 			}
-			if found, ok := step.(*steps.NodeConfig); ok {
+			if found, ok := step.(nodeConfig); ok && step.ID() == "node-config" {
 				s = found
 			}
 		}
