@@ -56,6 +56,9 @@ func EndStart(m *host.Machine, ran bool) error {
 	if err == nil {
 		err = json.Unmarshal(text, &is)
 	}
+	if err == nil && is.ID == "" {
+		err = errors.New("it names no document")
+	}
 	if err != nil {
 		return lost(beginFile, err)
 	}
