@@ -57,7 +57,7 @@ func tellUsed(c *core, err error) {
 
 // usedForNothing tells whether a document was used on this node to start a landing with nobody there that did not start. Earlier releases
 // noted it as used before the start was in the journal, and a power cut or a full disk in between left the node like that.
-func (e *lander) usedForNothing() bool {
+func usedForNothing(e *Engine) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c := e.core

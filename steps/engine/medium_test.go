@@ -269,7 +269,7 @@ func TestAStickPulledOutInTime(t *testing.T) {
 	}
 }
 
-// TestAUsedStickNeverFiresAgain: the power goes in the moment after the stick was noted as used; the next engine waits for a person.
+// TestAUsedStickNeverFiresAgain: an engine that finds a stick noted as used waits for a person, whatever became of the start.
 func TestAUsedStickNeverFiresAgain(t *testing.T) {
 	r := newSealedRig(t)
 	d := forNobody()

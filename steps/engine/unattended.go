@@ -100,7 +100,7 @@ func (e *lander) judgeMedia() {
 	is := e.decided()
 	f := e.asking(is.Document)
 	if f == nil {
-		if e.usedForNothing() {
+		if usedForNothing(e.Engine) {
 			say = append(say, message.T("The site config was used, but nothing started. Start here, or use a new one."))
 		}
 		e.sayOfMedia(say)
