@@ -58,7 +58,8 @@ func (k Known) Bake(config []byte, unattended bool) (*envelope.Document, error) 
 	if err := k.machine.WriteFile(bakedNote, []byte(d.ID+"\n"), 0o600); err != nil {
 		return nil, err
 	}
-	if err := k.DropBaked(); err != nil { // a file that is only replaced leaves the old one's blocks
+	// A file that is only replaced leaves the old one's blocks. Whether a start with that ran is not known here.
+	if err := errors.Join(EndStart(k.machine, true), k.DropBaked()); err != nil {
 		return nil, err
 	}
 	if err := k.machine.WriteFile(bakedTrustFile, public, 0o600); err != nil {
@@ -127,7 +128,7 @@ func usable(k Known, id string) (*envelope.Document, error) {
 // TakeBack wipes the site config of an earlier stay on the bench line, so that the seal asks for none, and returns whether there was one.
 func (k Known) TakeBack() (was bool, err error) {
 	was = k.machine.Exists(bakedFile) || k.machine.Exists(bakedNote)
-	return was, errors.Join(k.DropBaked(), k.machine.Remove(bakedNote))
+	return was, errors.Join(EndStart(k.machine, true), k.DropBaked(), k.machine.Remove(bakedNote))
 }
 
 // DropBaked wipes the site config that was put in at the bake. The key goes first: what a power cut leaves opens no more, and is dropped
@@ -160,7 +161,7 @@ func withBaked(k Known, found []*Medium) []*Medium {
 
 // usedUp notes that a document was used. What was put in at the bake is wiped then: the answers are the engine's by now.
 func usedUp(k Known, f *Medium) error {
-	err := k.use(f.document)
+	err := use(k, f.document)
 	if err == nil && f.baked {
 		_ = k.DropBaked() // one that stays was used, keeps no landing from starting, and is wiped at the hand-over
 	}

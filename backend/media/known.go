@@ -120,8 +120,8 @@ func (k Known) put(file string, data []byte) (changed bool, err error) {
 // Forget takes away the keys that Lay and Releases.Lay laid, and the site config that Bake put in, with its key: the next bake starts over. Media that are sealed for the node do not open any
 // more. Which media were used and which keys are revoked stays: a node that is baked again must not take an old medium for a new one.
 func (k Known) Forget() error {
-	errs := []error{k.DropBaked()}
-	for _, file := range []string{trustFile, releaseFile, bakedTrustFile, keyFile, publicFile, haltedFile, sealedFile, overFile} {
+	errs := []error{EndStart(k.machine, true), k.DropBaked()} // whether that start ran is not known here
+	for _, file := range []string{beginFile, trustFile, releaseFile, bakedTrustFile, keyFile, publicFile, haltedFile, sealedFile, overFile} {
 		errs = append(errs, k.machine.Remove(file))
 	}
 	return errors.Join(errs...)
@@ -241,34 +241,23 @@ func (k Known) Last() (string, error) {
 	return used[len(used)-1], nil
 }
 
-// use notes that a document was used, and which keys it revokes, on disk before it returns. One that was used already is refused.
-func (k Known) use(d *envelope.Document) error {
-	used, err := k.used()
-	if err != nil {
-		return err
-	}
-	if err := d.For(k.machine.Serial(), used); err != nil {
-		return err
-	}
+// revoking is the list of revoked keys with more in it; nil where it has them all.
+func revoking(k Known, ids []string) ([]byte, error) {
 	text, err := Revoked(k.machine)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	known, err := envelope.ParseRevoked(text)
 	if err != nil {
-		return lost(revokedFile, err)
+		return nil, lost(revokedFile, err)
 	}
-	more := slices.DeleteFunc(slices.Clone(d.Revoked), func(id string) bool { return slices.Contains(known, id) })
-	if len(more) > 0 {
-		text = []byte(strings.Join(append(known, more...), "\n") + "\n")
-		if _, err := envelope.ParseRevoked(text); err != nil { // more than are kept: the node could not read them again
-			return err
-		}
-		if err := k.machine.WriteFile(revokedFile, text, 0o600); err != nil {
-			return err
-		}
+	more := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(known, id) })
+	if len(more) == 0 {
+		return nil, nil
 	}
-	return k.machine.WriteFile(usedFile, usedText(append(used, d.ID)), 0o600)
+	text = []byte(strings.Join(append(known, more...), "\n") + "\n")
+	_, err = envelope.ParseRevoked(text) // more than are kept: the node could not read them again
+	return text, err
 }
 
 // lost is the error of a record that is not there or cannot be read: the node does not guess.

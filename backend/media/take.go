@@ -13,7 +13,8 @@ import (
 type Taken struct {
 	Text   []byte       // YAML
 	Source string       // where its answers come from: "stick SITECONFIG"
-	Use    func() error // notes on disk that it was used; nothing may change on its word before
+	Use    func() error // notes on disk that a person used it; nothing may change on its word before
+	Begin  func() error // notes on disk that a start with it and nobody there begins, until EndStart; nothing may change on its word before
 }
 
 // Take opens the site config of a document, by its id, on a medium that the last look found: with a passphrase, or with the node's
@@ -46,5 +47,8 @@ func (w *Watcher) Take(id, passphrase string) (*Taken, error) {
 	if f.baked {
 		source = BakedSource
 	}
-	return &Taken{Text: text, Source: source, Use: func() error { return usedUp(w.known, f) }}, nil
+	return &Taken{
+		Text: text, Source: source,
+		Use: func() error { return usedUp(w.known, f) }, Begin: func() error { return begin(w.known, f) },
+	}, nil
 }

@@ -49,7 +49,8 @@ before. The command replaces what was put in before; --reopen without --site tak
 landing do. The seal refuses a node that has lost it.
 
 With --site FILE --site-unattended the sealed node starts its landing without a person: after a countdown of a minute, which every
-console shows and any key stops, when no stick with a site config is there, nobody has given an answer, and every check passes.`
+console shows and any key stops, when no stick with a site config is there, nobody has given an answer, and every check passes.
+A start that a power cut or a full disk keeps out of its records has changed nothing, and is made again.`
 
 const factoryExamples = `  touchdown factory
   touchdown factory --ledger /run/media/line/ledger.jsonl

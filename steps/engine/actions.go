@@ -98,7 +98,7 @@ func (c *core) do(a session.Action) error {
 	case session.Restore:
 		return c.answered(c.draft.restore(a.Path, a.Step))
 	case session.Start:
-		return c.start(a, func() error { return nil })
+		return c.start(a, func() error { tellUsed(c, endStart(c)); return nil })
 	case session.Edit:
 		return edit(c)
 	case session.Reply:
@@ -197,6 +197,7 @@ func (c *core) start(a session.Action, last func() error) error {
 	if err := c.recorder.emit(e); err != nil {
 		return err
 	}
+	tellUsed(c, endStart(c)) // the journal has the start: the work goes on, and noteUsed tries again
 	c.draft.review = nil
 	c.draft.forgetBeside()
 	c.inspector.stop()
@@ -268,7 +269,12 @@ func (c *core) handOver() error {
 		return err
 	}
 	c.draft.site, c.draft.brought, c.given = c.draft.site.WithoutSecrets(), false, nil
-	return errors.Join(c.folder.saveDraft(c.draft.site), c.folder.wipeSaved(), c.folder.wipeSecrets(), c.draft.idle.Keep(), media.Of(c.o.Node.Host).DropBaked())
+	return errors.Join(c.folder.saveDraft(c.draft.site), wipeLanded(c))
+}
+
+// wipeLanded wipes what a landing needed until its hand-over was accepted.
+func wipeLanded(c *core) error {
+	return errors.Join(c.folder.wipeSaved(), c.folder.wipeSecrets(), c.draft.idle.Keep(), media.Of(c.o.Node.Host).DropBaked())
 }
 
 // unlock lets a landed node be changed again, until the engine ends.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -74,7 +73,7 @@ func (c *core) takeUp(events []event.Event, damage string) {
 		c.recorder.seq = e.Seq
 	}
 	if c.job.handedOver && !c.o.DryRun { // a power cut may have come between the event and the wiping
-		if err := errors.Join(c.folder.wipeSaved(), c.folder.wipeSecrets(), c.draft.idle.Keep()); err != nil {
+		if err := wipeLanded(c); err != nil {
 			c.o.Node.Log.Error("the saved originals cannot be wiped after the hand-over", "error", err)
 			c.notices["wipe"] = message.F("Saved originals and secrets could not be wiped after the hand-over; look into %s.", c.folder.dir)
 		}
@@ -91,6 +90,11 @@ func (c *core) takeUp(events []event.Event, damage string) {
 	if !c.o.DryRun && c.job.state == view.Collecting && !c.job.touched() && !c.job.doubtful && damage == "" && len(c.stock.lost) == 0 {
 		if err := c.draft.idle.Back(); err != nil {
 			c.o.Node.Log.Error("the PIN of a start cannot be taken back", "error", err)
+		}
+	}
+	if !c.o.DryRun {
+		if err := endStart(c); err != nil { // noteUsed tries again
+			c.o.Node.Log.Error("the note of a start with a site config stays", "error", err)
 		}
 	}
 	if c.recorder.seq > 0 {

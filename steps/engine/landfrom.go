@@ -125,8 +125,8 @@ func (e *lander) reviewFor(ctx context.Context, token string) (err error) {
 	return err
 }
 
-// startFrom accepts the review in the name of a medium, which counts as used before the first change. The rules are applied once more,
-// to all that came since the answers were taken. Whoever calls it holds mu.
+// startFrom accepts the review in the name of a medium, which counts as used once the journal has the start, before the first change. The
+// rules are applied once more, to all that came since the answers were taken. Whoever calls it holds mu.
 func (e *lander) startFrom(token string, f *media.Medium, taken *media.Taken) error {
 	c := e.core
 	if err := c.may(token, session.Start, allowed(session.Start)); err != nil {
@@ -139,7 +139,7 @@ func (e *lander) startFrom(token string, f *media.Medium, taken *media.Taken) er
 		return err
 	}
 	a := session.Action{Verb: session.Start, Fingerprint: c.draft.review.Fingerprint, Unattended: true}
-	if err := c.start(a, taken.Use); err != nil {
+	if err := c.start(a, taken.Begin); err != nil {
 		return err
 	}
 	endCountDown(c)

@@ -46,10 +46,11 @@ func (j *job) applyLost(e event.Event) {
 
 // stock is what an engine finds of its records when it starts.
 type stock struct {
-	lost    []message.Text // what was lost of the records before this engine started
-	known   *event.Job     // what they tell all the same, until that is recorded
-	asks    bool           // a person decides how the job goes on
-	records bool           // the loss belongs into the journal: there is a job that it concerns
+	lost       []message.Text // what was lost of the records before this engine started
+	known      *event.Job     // what they tell all the same, until that is recorded
+	asks       bool           // a person decides how the job goes on
+	incomplete bool           // records of the journal were lost, or may have been
+	records    bool           // the loss belongs into the journal: there is a job that it concerns
 }
 
 // takeStock compares what the journal tells with what else is known, and notes what was lost. After a loss nothing goes on
@@ -66,6 +67,7 @@ func (c *core) takeStock(read reading, damage string) {
 		s.lost = append(s.lost, message.T("the journal tells of no job, though there may have been one"))
 	}
 	incomplete := len(s.lost) > 0
+	s.incomplete = incomplete
 	unsure := incomplete && (where == nil || where.Seq < last) && (!read.whole || !ended(c.job.state))
 	k := c.job.known()
 	if incomplete && where != nil && where.Seq >= last {

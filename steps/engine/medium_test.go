@@ -120,11 +120,17 @@ func forNobody() envelope.Document {
 // plug puts in a stick with a document, sealed for the node. The engine may have used it before this returns.
 func (r *sealedRig) plug(t *testing.T, name string, d envelope.Document) {
 	t.Helper()
+	r.plugText(t, name, d, onStick)
+}
+
+// plugText is plug with a site config.
+func (r *sealedRig) plugText(t *testing.T, name string, d envelope.Document, config string) {
+	t.Helper()
 	recipient, err := r.known.Recipient()
 	must(t, err)
 	lock, err := envelope.NodeLock(recipient)
 	must(t, err)
-	stick.Plug(t, r.host.Root(), name, stick.Image(t, d, onStick, lock, r.key))
+	stick.Plug(t, r.host.Root(), name, stick.Image(t, d, config, lock, r.key))
 }
 
 // used tells whether the node noted that it used a document.
@@ -263,7 +269,7 @@ func TestAStickPulledOutInTime(t *testing.T) {
 	}
 }
 
-// TestAUsedStickNeverFiresAgain: the power goes in the moment after the stick was noted as used; the next engine waits for a person.
+// TestAUsedStickNeverFiresAgain: an engine that finds a stick noted as used waits for a person, whatever became of the start.
 func TestAUsedStickNeverFiresAgain(t *testing.T) {
 	r := newSealedRig(t)
 	d := forNobody()

@@ -48,13 +48,13 @@ func followOrder(e *lander) (coming bool) {
 	return true
 }
 
-// carryOut notes that the order is followed, before anything begins: from here on it never is again, whatever happens. Then it has the
-// release installed.
+// carryOut notes that the order is followed, before anything begins: from here on it never is again, whatever happens. A disk that does not
+// take the event before that note keeps the order for the next boot. Then it has the release installed.
 func carryOut(e *lander, offer *updates.Offer, stick string) error {
-	err := update.SpentOn(e.o.Node.Host).Begin(offer.Order.ID)
+	text := message.F("The order %s on the stick %s begins the update of Touchdown from %s to %s.", offer.Order.ID, offer.Volume, offer.Has, offer.Version)
+	err := e.emit(event.Event{Kind: event.Said, By: byOrder, Text: text})
 	if err == nil {
-		text := message.F("The order %s on the stick %s begins the update of Touchdown from %s to %s.", offer.Order.ID, offer.Volume, offer.Has, offer.Version)
-		err = e.emit(event.Event{Kind: event.Said, By: byOrder, Text: text})
+		err = update.SpentOn(e.o.Node.Host).Begin(offer.Order.ID)
 	}
 	if err != nil {
 		e.mu.Lock()

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -358,6 +359,22 @@ func TestACutAroundAnOrder(t *testing.T) {
 		until(t, r, "why not", func(s *view.Snapshot) bool { return s.Update != nil && s.Update.Order.Code() == "DSK-FULL" })
 		r.idles(t, "the record is not written")
 		r.host.Fill(-1)
+		must(t, r.Close())
+		r.open(t)
+		until(t, r, "the countdown again", tells(coming))
+	})
+	t.Run("the journal takes no event", func(t *testing.T) {
+		r := count(t)
+		r.mu.Lock()
+		r.core.recorder.journal.file = overseen{r.core.recorder.journal.file, func(record []byte) error {
+			if strings.Contains(string(record), "begins the update") {
+				return syscall.ENOSPC
+			}
+			return nil
+		}}
+		r.mu.Unlock()
+		r.pass()
+		until(t, r, "why not", func(s *view.Snapshot) bool { return s.Update != nil && s.Update.Order.Code() == "DSK-FULL" })
 		must(t, r.Close())
 		r.open(t)
 		until(t, r, "the countdown again", tells(coming))

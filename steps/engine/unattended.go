@@ -59,6 +59,7 @@ func (e *lander) watchMedia() {
 		}
 		e.forgetPulled()
 		noteHalts(e.Engine)
+		noteUsed(e.Engine)
 		if updating, counting := lookForUpdate(e), followOrder(e); !updating && !counting { // else nothing starts
 			e.judgeMedia()
 		}
@@ -99,6 +100,9 @@ func (e *lander) judgeMedia() {
 	is := e.decided()
 	f := e.asking(is.Document)
 	if f == nil {
+		if usedForNothing(e.Engine) {
+			say = append(say, message.T("The site config was used, but nothing started. Start here, or use a new one."))
+		}
 		e.sayOfMedia(say)
 		return
 	}

@@ -23,7 +23,8 @@
 //     is late. After a key it is not tried until it is pulled out and put in, or the engine starts again, as it does after a reboot or a
 //     power cut.
 //
-// A document counts as used from the moment before the first change (backend/media): none starts twice.
+// A document counts as used once the journal has its start, which comes before the first change (backend/media): none starts a landing twice.
+// A start that a power cut or a full disk kept out of the journal has changed nothing, and is made again.
 package unattended
 
 import (

@@ -30,6 +30,7 @@ type Fake struct {
 	boots   int
 	moved   time.Duration
 	stuck   error
+	onWrite func(path string) error
 }
 
 type answer struct {
@@ -104,6 +105,13 @@ func (f *Fake) Fill(n int) {
 	f.room = n
 }
 
+// OnWrite calls do before each file that the machine writes; an error of do is the disk's.
+func (f *Fake) OnWrite(do func(path string) error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.onWrite = do
+}
+
 // Boot gives the machine a new boot id, as a reboot does.
 func (f *Fake) Boot() {
 	f.mu.Lock()
@@ -161,7 +169,15 @@ func (f *Fake) exec(ctx context.Context, c host.Command) (stdout, both []byte, e
 }
 
 // write lets through what still fits and fails like a full disk does: after a part of the data.
-func (f *Fake) write(_ string, write func([]byte) error, b []byte) error {
+func (f *Fake) write(path string, write func([]byte) error, b []byte) error {
+	f.mu.Lock()
+	do := f.onWrite
+	f.mu.Unlock()
+	if do != nil {
+		if err := do(path); err != nil {
+			return err
+		}
+	}
 	f.mu.Lock()
 	room := f.room
 	if room >= 0 {
