@@ -119,7 +119,7 @@ func (s *siteClock) Run(ctx context.Context, node *backend.Node, report Report) 
 
 // taken tells whether the clock was set to the typed time before: set again it would be an old one.
 func (s *siteClock) taken(report Report, v clock.Verdict) (bool, error) {
-	if !v.Typed {
+	if !v.Typed || v.Wrong != (message.Text{}) { // a dead battery forgot what was set
 		return false, nil
 	}
 	before, _, err := notedAt(report, "typed")

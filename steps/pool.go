@@ -82,7 +82,7 @@ func poolHalf(report Report) (message.Text, error) {
 	if err != nil || string(noted) != pauseHolds {
 		return message.Text{}, err
 	}
-	return message.F("the configuration of this node is paused (MachineConfigPool %s)", layout.Pool), nil
+	return message.F("not all changes to the configuration of this node were made (MachineConfigPool %s)", layout.Pool), nil
 }
 
 // poolHeld refuses a pool that the cluster's owner has paused, as far as the API can be asked.
@@ -156,7 +156,11 @@ func undoBatch(ctx context.Context, node *backend.Node, report Report, timeouts 
 		return len(changed) > 0, err
 	})
 	if err != nil {
-		return fmt.Errorf("putting the node's configuration back: %w", err)
+		err = fmt.Errorf("putting the node's configuration back: %w", err)
+		if half.String() != "" { // the pause ends all the same, and the batch is as half as before
+			err = errors.Join(err, report.Note(pauseNote, []byte(pauseHolds)))
+		}
+		return err
 	}
 	return nil
 }

@@ -177,6 +177,13 @@ func TestTheTypedTimeGoesOn(t *testing.T) {
 	}
 	types(30 * time.Second)
 	moves("typed once more", 30*time.Second)
+	m.File("/etc/kubernetes/kubelet-ca.crt", authority(t, "ca")) // made an hour ago
+	later -= 1000 * time.Hour                                    // the battery is dead, and the power failed
+	typed = clock.NewWatch(n.Now)
+	typed.Found(cfg.Spec.Time.UTC)
+	if err := step().Run(t.Context(), n, r); err == nil || !strings.Contains(err.Error(), "CLK-BAD") {
+		t.Errorf("a time that was set and is lost: %v", err)
+	}
 }
 
 func TestClockOfABadBatteryAndTypedTime(t *testing.T) {

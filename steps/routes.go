@@ -150,9 +150,16 @@ func (*appRoutes) Half(report Report) (message.Text, error) {
 	return message.T("routes of applications were deleted and may not have been made again"), nil
 }
 
-// Abandon makes them again, as they were.
+// Abandon makes those again that are missing. The others stay: some have their new address by now.
 func (s *appRoutes) Abandon(ctx context.Context, node *backend.Node, report Report) error {
-	return s.Undo(ctx, node, report)
+	saved, _, err := newOriginals(report).all()
+	if err != nil {
+		return err
+	}
+	if _, err := domain.Reset(ctx, node.Kube.WithProgress(report.Progress), nil, saved, nil); err != nil {
+		return fmt.Errorf("making the missing routes again: %w", err)
+	}
+	return endReset(report)
 }
 
 func (s *appRoutes) list(ctx context.Context, c *kube.Cluster) ([]domain.Route, error) {

@@ -106,7 +106,7 @@ func (s *siteTrust) refresh(ctx context.Context, node *backend.Node, report Repo
 		return err
 	}
 	// Half of a refresh may make the node trust this bundle and no longer the one before.
-	if err := report.Note("trusted", nil); err != nil {
+	if err := report.Note("trusted", []byte("changing")); err != nil {
 		return fmt.Errorf("noting that the authorities change: %w", err)
 	}
 	report.Progress(progress.Progress{Waiting: message.T("the node to take the site's authorities")})
@@ -121,7 +121,7 @@ func (s *siteTrust) refresh(ctx context.Context, node *backend.Node, report Repo
 
 // Undo puts the files back and has the node forget what it trusted.
 func (s *siteTrust) Undo(ctx context.Context, node *backend.Node, report Report) error {
-	err := report.Note("trusted", nil) // a start after this undo has the node take the bundle again
+	err := report.Note("trusted", []byte("changing")) // a start after this undo has the node take the bundle again
 	refresh := false
 	if err == nil {
 		refresh, err = newFileOriginals(report).restore(node)

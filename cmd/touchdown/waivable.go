@@ -40,6 +40,9 @@ func mayBeCheck(id string) bool {
 
 // isCheck tells whether Touchdown has a check of this ID, whatever the machine is.
 func isCheck(id string) bool {
+	if step, ok := strings.CutSuffix(id, "-inspect"); ok && step != "" { // of a step whose first look failed
+		return true
+	}
 	if strings.HasPrefix(id, "net-") {
 		id = strings.TrimSuffix(id, "-ipv6")
 		for _, family := range []string{"net-dns-", "net-ntp-"} { // one for each server

@@ -94,6 +94,7 @@ func TestWaiverOfNoCheck(t *testing.T) {
 		"hw-cpu=a\nb":            "one line each",
 		"hw-disk-type=x":         "",
 		"net-dns-2=x":            "",
+		"images-inspect=x":       "",
 		"net-router-ipv6=x":      "",
 	} {
 		for _, line := range [][]string{

@@ -56,8 +56,9 @@ func tellUsed(c *core, err error) {
 }
 
 // usedForNothing tells whether a document was used on this node to start a landing with nobody there that did not start. Earlier releases
-// noted it as used before the start was in the journal, and a power cut or a full disk in between left the node like that.
-func usedForNothing(e *Engine) bool {
+// noted it as used before the start was in the journal, and a power cut or a full disk in between left the node like that. seen says that a
+// medium with a used document is in a socket: of one that was pulled out nobody can say that it is the one that was used.
+func usedForNothing(e *Engine, seen bool) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c := e.core
@@ -65,7 +66,7 @@ func usedForNothing(e *Engine) bool {
 		return false
 	}
 	for _, source := range c.draft.site.Sources {
-		if document, byNode := unattended.Bare(source); byNode && (document == media.BakedSource || strings.HasPrefix(document, fromMedium)) {
+		if document, byNode := unattended.Bare(source); byNode && (document == media.BakedSource || seen && strings.HasPrefix(document, fromMedium)) {
 			last, err := media.Of(c.o.Node.Host).Last()
 			return err == nil && last != ""
 		}

@@ -77,7 +77,7 @@ func mayHandOver(e *Engine) error {
 			}
 			return fmt.Errorf("%w: %w", session.ErrState, &problem.Problem{
 				Code: "HND-HALF", Summary: message.F("The hand-over cannot be accepted yet, because a step left something half done: %s (%s).", half, step.Title()),
-				Fix: message.T("Edit the answers and start again: the step then ends what it began, or puts it right where it is left out. Or undo."),
+				Fix: message.T("Edit the answers and start again: the step then ends what it began, or puts it right where it is left out."),
 			})
 		}
 	}

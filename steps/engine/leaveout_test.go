@@ -302,3 +302,18 @@ func TestUndoKnowsThePauseOfAnotherStep(t *testing.T) {
 		t.Errorf("the undo begins with a pool whose pause is %s", paused)
 	}
 }
+
+// TestABatchThatCouldNotBePutBackStaysHalf: its pause ends all the same, for the node takes nothing in it.
+func TestABatchThatCouldNotBePutBackStaysHalf(t *testing.T) {
+	r, api, _ := pooled(t)
+	api.Put(masterPool, strings.Replace(api.Get(masterPool), `"paused":false`, `"paused":true`, 1))
+	report, step := &stepReport{e: r.Engine, step: "node-config"}, siteStep(site.New(), "node-config").(steps.Abandoner)
+	must(t, errors.Join(report.Note("pause", []byte("paused")), report.Note("job-pause", []byte("paused")), report.Save("change-001", []byte(`{"format":`))))
+	if err := step.Abandon(t.Context(), r.o.Node, report); err == nil {
+		t.Error("a damaged original is put back")
+	}
+	half, err := step.Half(report)
+	if paused := api.Get(masterPool, "spec", "paused"); paused != "false" || err != nil || half.String() == "" {
+		t.Errorf("paused %s, half %q, %v", paused, half, err)
+	}
+}

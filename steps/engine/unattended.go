@@ -89,9 +89,11 @@ func (e *lander) forgetPulled() {
 // screen has one line of 80 columns; the checks of the page Network say more.
 func (e *lander) judgeMedia() {
 	var say []message.Text
+	used := false
 	for _, f := range e.o.Media.Found() {
 		switch verdict(f) {
 		case unattended.Used:
+			used = true
 			say = append(say, message.F("Medium %s was used on this node, and can be taken out.", f.Name()))
 		case unattended.Refused, unattended.Unread:
 			say = append(say, message.F("Medium %s is not used: %s. Why: page Network, Checks.", f.Name(), f.Refused.Code))
@@ -100,7 +102,7 @@ func (e *lander) judgeMedia() {
 	is := e.decided()
 	f := e.asking(is.Document)
 	if f == nil {
-		if usedForNothing(e.Engine) {
+		if usedForNothing(e.Engine, used) {
 			say = append(say, message.T("The site config was used, but nothing started. Start here, or use a new one."))
 		}
 		e.sayOfMedia(say)
