@@ -3,6 +3,7 @@ package media
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"sync"
@@ -35,7 +36,7 @@ func begin(k Known, f *Medium) error {
 	}
 	note, err := json.Marshal(beginning{f.document.ID, f.document.Revoked, f.baked})
 	if err != nil {
-		return err
+		return fmt.Errorf("noting a start: %w", err)
 	}
 	return k.machine.WriteFile(beginFile, append(note, '\n'), 0o600)
 }
