@@ -188,7 +188,7 @@ func (s *siteClock) judge(ctx context.Context, node *backend.Node) ([]clock.Offs
 	s.Typed.Set(s.Site.Spec.Time.UTC)
 	switch ahead, old, ok := s.Typed.Ahead(node.Now()); {
 	case ok && old:
-		v.Typed, v.Reject = true, message.T("it was typed before Touchdown or this machine started again, and nobody knows how long ago")
+		v.Typed, v.Reject = true, message.T("it was typed before Touchdown or this machine started again, so its age is not known")
 	case ok:
 		v = clock.Typed(ahead, node.Now(), bounds)
 	}

@@ -120,17 +120,9 @@ func (s *siteHostname) Run(ctx context.Context, node *backend.Node, report Repor
 		report.Say(message.T("This machine is not the cluster's node; its name stays."))
 		return nil
 	}
-	now, err := kubelet.StaticName(node.Host)
-	if err != nil {
-		return fmt.Errorf("reading the node's name: %w", err)
-	}
-	r, err := noted(report)
+	now, boot, r, err := renamingAt(node, report)
 	if err != nil {
 		return err
-	}
-	boot, err := node.Host.BootID()
-	if err != nil {
-		return fmt.Errorf("reading the boot id: %w", err)
 	}
 	switch {
 	case now != s.Site.Spec.Hostname:
@@ -139,6 +131,20 @@ func (s *siteHostname) Run(ctx context.Context, node *backend.Node, report Repor
 		return nil // it had this name from the start
 	}
 	return s.end(ctx, node, report, now, boot, r)
+}
+
+// renamingAt tells the name that the machine has, the boot that it is in, and how far a renaming came.
+func renamingAt(node *backend.Node, report Report) (now, boot string, r renaming, err error) {
+	if now, err = kubelet.StaticName(node.Host); err != nil {
+		return "", "", r, fmt.Errorf("reading the node's name: %w", err)
+	}
+	if r, err = noted(report); err != nil {
+		return "", "", r, err
+	}
+	if boot, err = node.Host.BootID(); err != nil {
+		return "", "", r, fmt.Errorf("reading the boot id: %w", err)
+	}
+	return now, boot, r, nil
 }
 
 // end ends a renaming with the name that the machine has now.
@@ -165,17 +171,9 @@ func (*siteHostname) Half(report Report) (message.Text, error) {
 
 // Abandon lets the node in again under the name that it has now.
 func (s *siteHostname) Abandon(ctx context.Context, node *backend.Node, report Report) error {
-	now, err := kubelet.StaticName(node.Host)
-	if err != nil {
-		return fmt.Errorf("reading the node's name: %w", err)
-	}
-	r, err := noted(report)
+	now, boot, r, err := renamingAt(node, report)
 	if err != nil {
 		return err
-	}
-	boot, err := node.Host.BootID()
-	if err != nil {
-		return fmt.Errorf("reading the boot id: %w", err)
 	}
 	return s.end(ctx, node, report, now, boot, r)
 }

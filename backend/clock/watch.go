@@ -12,7 +12,7 @@ type Watch struct {
 	mu   sync.Mutex
 	text string    // as it stands in the answers
 	at   time.Time // when it was typed
-	old  bool      // an earlier engine has left it: nobody knows when it was typed
+	old  bool      // an earlier engine has left it, and its age is not known
 }
 
 // NewWatch starts with no time. now is the machine's clock.

@@ -55,7 +55,8 @@ func (f Family) Automatic() bool { return f.Method == DHCP || f.Method == Autoco
 // Resolve fills what s leaves unchanged from the current settings, and turns MACs into names of ports.
 func (s Settings) Resolve(now *Current) Settings { return s.resolved(now, now) }
 
-// resolved does so where "unchanged" is what was before the first change. Names are those of now, or else of then.
+// resolved does so after a first change: what s leaves unchanged is taken from before it. A MAC address gets the name that its port has
+// now, or had before.
 func (s Settings) resolved(now, before *Current) Settings {
 	r := s
 	if len(r.Own) == 0 {

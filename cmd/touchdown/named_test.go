@@ -114,6 +114,9 @@ func TestAMediumIsNotWrittenOverItsOwnKey(t *testing.T) {
 func TestManifestsComeTogether(t *testing.T) {
 	dir := t.TempDir()
 	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=12k"); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
 		t.Skipf("no small disk can be mounted: %v", err)
 	}
 	defer func() { _ = unix.Unmount(dir, 0) }()

@@ -45,7 +45,7 @@ func startedIn(t *testing.T, r *rig, step string) (jobs []int) {
 	return jobs
 }
 
-// theReport is the report of the job as it is now.
+// theReport is the report of the current job.
 func theReport(r *rig) *report.Document {
 	return report.New((&stepReport{e: r.Engine}).Job(), report.Facts{}, time.Now())
 }

@@ -80,8 +80,8 @@ func raw(t *testing.T, path, request string, wait time.Duration) (status int, en
 	return status, !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// TestNobodyIsPushedAside: at the path of a socket another engine may answer, with a state folder of its own, or someone's file may lie there.
-func TestNobodyIsPushedAside(t *testing.T) {
+// TestServeKeepsWhatIsThere: an engine does not take the socket of one that answers, and does not delete a file at that path.
+func TestServeKeepsWhatIsThere(t *testing.T) {
 	path := served(t, &told{}, requestTime)
 	if err := Serve(t.Context(), &told{}, path); problem.From(err).Code != "ENG-BUSY" {
 		t.Errorf("where an engine answers: %v", err)
