@@ -87,10 +87,9 @@ func (c *core) takeUp(events []event.Event, damage string) {
 	}
 	c.takeStock(c.recorder.journal.read, damage)
 	// Where nothing is lost, a power cut came between the PIN of a start and its event.
-	if !c.o.DryRun && c.job.state == view.Collecting && !c.job.touched() && !c.job.doubtful && damage == "" && len(c.stock.lost) == 0 {
-		if err := c.draft.idle.Back(); err != nil {
-			c.o.Node.Log.Error("the PIN of a start cannot be taken back", "error", err)
-		}
+	unstarted := c.job.state == view.Collecting && !c.job.touched() && !c.job.doubtful && damage == "" && len(c.stock.lost) == 0
+	if !c.o.DryRun && (unstarted || c.job.state == view.IsUndone) { // an undo may have failed at it
+		takePINBack(c)
 	}
 	if !c.o.DryRun {
 		if err := endStart(c); err != nil { // noteUsed tries again

@@ -148,6 +148,29 @@ func TestNoRollbackWithoutARecord(t *testing.T) {
 	machineIs(t, f.rig, "factory", "off", "off")
 }
 
+// TestNoWayToTheAnswersWithoutARecord: a step that asks for other answers on a full disk stays failed, so that the next engine knows the same;
+// with room again the person goes back to them.
+func TestNoWayToTheAnswersWithoutARecord(t *testing.T) {
+	f := newFaulty(t, nil)
+	f.w.run["light"] = func(context.Context, *backend.Node, steps.Report) error {
+		return &problem.Problem{Code: "LAMP", Summary: message.T("The bulb is broken."), Fix: message.T("Change it."), Correct: true}
+	}
+	token := take(t, f)
+	f.at(event.Failed, "light", func() { f.full = true })
+	f.start(t, f, token, false)
+	if s := until(t, f, "the failure", inState(view.HasFailed)); s.Problem.Code != "LAMP" {
+		t.Errorf("problem %+v", s.Problem)
+	}
+	if err := f.Do(t.Context(), token, session.Action{Verb: session.Edit}); problem.From(err).Code != "DSK-FULL" {
+		t.Errorf("back to the answers without a record: %v", err)
+	}
+	f.reopen(t)
+	until(t, f, "the failure, read again", inState(view.HasFailed))
+	token = take(t, f)
+	must(t, f.Do(t.Context(), token, session.Action{Verb: session.Edit}))
+	until(t, f, "the answers", inState(view.Collecting))
+}
+
 // TestAStopThatCannotBeWrittenDown is told as what it is, and the next engine continues: the stop was never recorded.
 func TestAStopThatCannotBeWrittenDown(t *testing.T) {
 	f := newFaulty(t, nil)

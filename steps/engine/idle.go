@@ -32,3 +32,15 @@ func idleNotice(e *Engine) (all []message.Text) {
 	}
 	return all
 }
+
+// takePINBack takes back the PIN that a start set, and says so where the disk keeps it: the consoles lock all the same. Whoever calls it
+// holds mu. The next engine tries again.
+func takePINBack(c *core) {
+	const notice = "pin"
+	delete(c.notices, notice)
+	if err := c.draft.idle.Back(); err != nil {
+		c.o.Node.Log.Error("the PIN of the consoles cannot be taken back", "error", err)
+		c.notices[notice] = message.F("The PIN of the consoles could not be taken back: they still lock. Look at the disk that holds %s, then start this machine again.", c.folder.dir)
+	}
+	c.recorder.changed()
+}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"touchdown/backend"
-	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/event"
 )
@@ -45,12 +44,9 @@ func (r *run) undoAll(ctx context.Context) {
 			r.e.o.Node.Log.Error("the monitor cannot be forgotten", "error", err)
 		}
 	}
-	if err := r.e.idle.Back(); err != nil { // the node is as it was; a lock that stays is opened by hand
-		r.e.o.Node.Log.Error("the PIN of the consoles cannot be taken back", "error", err)
-		if err := r.e.emit(event.Event{Kind: event.Said, Text: message.T("The PIN of the consoles could not be taken back; cmd/touchdown/README.md says how root removes it.")}); err != nil {
-			r.e.o.Node.Log.Error("it cannot be told that the PIN stays", "error", err)
-		}
-	}
+	r.e.mu.Lock()
+	takePINBack(r.e.core)
+	r.e.mu.Unlock()
 	r.end(event.Event{Kind: event.Undone})
 }
 

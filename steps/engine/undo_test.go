@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"touchdown/backend"
@@ -198,5 +201,61 @@ func TestUndoForgetsTheMonitor(t *testing.T) {
 	left, err := filepath.Glob(r.host.Path(layout.Outbox) + "/*")
 	if err != nil || len(left) > 0 {
 		t.Errorf("left: %q, %v", left, err)
+	}
+}
+
+// TestAnUndoEndsThoughTheMonitorStays: its file cannot be removed from a damaged disk. The machine is as it was, so the undo has ended.
+func TestAnUndoEndsThoughTheMonitorStays(t *testing.T) {
+	r := &rig{w: newWorld(), host: hosttest.New(t), dir: filepath.Join(t.TempDir(), "state")}
+	var log bytes.Buffer
+	o := r.options()
+	o.Node.Log = slog.New(slog.NewTextHandler(&log, nil))
+	o.Outbox = delivery.Open(delivery.Options{Host: r.host.Machine, Folder: layout.Outbox, Log: slog.New(slog.DiscardHandler), Now: r.clock})
+	e, err := Open(o)
+	must(t, err)
+	r.Engine = e
+	t.Cleanup(func() { _ = e.Close() })
+	token := take(t, r)
+	r.start(t, r, token, false)
+	until(t, r, "the end", inState(view.IsDone))
+	must(t, os.MkdirAll(filepath.Join(r.host.Path(layout.Outbox), "monitor.json", "bad"), 0o700))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Undo}))
+	until(t, r, "everything back", inState(view.IsUndone))
+	machineIs(t, r, "factory", "off", "")
+	must(t, r.Close())
+	if !strings.Contains(log.String(), "the monitor cannot be forgotten") {
+		t.Errorf("the log does not tell of it: %s", &log)
+	}
+}
+
+// TestAnUndoToldOfThePINThatStays: a damaged disk keeps the PIN that the start set. The undo ends, each console says why it still locks, and
+// the next engine takes the PIN back once the disk lets it.
+func TestAnUndoToldOfThePINThatStays(t *testing.T) {
+	r := newRig(t, newWorld())
+	token := take(t, r)
+	must(t, r.Set(t.Context(), token, "spec.console.pin", testHash()))
+	r.start(t, r, token, false)
+	until(t, r, "the end", inState(view.IsDone))
+	lock := filepath.Join(r.dir, "console-lock.json")
+	kept, err := os.ReadFile(lock)
+	must(t, err)
+	must(t, os.Remove(lock))
+	must(t, os.MkdirAll(filepath.Join(lock, "bad"), 0o700))
+	told := func(s *view.Snapshot) bool {
+		return strings.Contains(strings.Join(message.English(s.Notices), "; "), "PIN of the consoles could not be taken back")
+	}
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Undo}))
+	if s := until(t, r, "everything back", inState(view.IsUndone)); !told(s) || !r.locks(t) {
+		t.Errorf("locks %t, notices %q", r.locks(t), s.Notices)
+	}
+	r.reopen(t)
+	if s := until(t, r, "everything back, read again", inState(view.IsUndone)); !told(s) {
+		t.Errorf("after a restart: notices %q", s.Notices)
+	}
+	must(t, os.RemoveAll(lock))
+	must(t, os.WriteFile(lock, kept, 0o600))
+	r.reopen(t)
+	if s := until(t, r, "everything back, on a good disk", inState(view.IsUndone)); told(s) || r.locks(t) {
+		t.Errorf("locks %t, notices %q", r.locks(t), s.Notices)
 	}
 }
