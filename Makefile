@@ -90,7 +90,7 @@ test-rows: $(TIER_NEEDS)
 	@go vet $$(go list ./... | grep -E $(BOOTING))
 	@$(TIER) -tier test
 
-test-all: test bench-kernel bench-daemon bench-login bench-controller bench-staticpod ## every test: CI's tier, fault matrices, second walks, the kernel tier, lint, release, coverage
+test-all: test bench-kernel bench-daemon bench-login bench-controller bench-staticpod ## every test that needs no other repository and no other NetworkManager: CI's tier, fault matrices, second walks, the kernel tier, lint, release, coverage
 	@$(TIER) -tier all
 
 flake: $(TIER_NEEDS) ## CI's tier N times beside LOAD busy processes, in shuffled orders; it continues (N=10 LOAD=4 SEED=1, FRESH=1 begins again)

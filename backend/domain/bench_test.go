@@ -202,6 +202,8 @@ func TestApplyMergesAndRestores(t *testing.T) {
 	}
 }
 
+// TestFaultsOnTheWay: writes that meet conflicts, a throttled, slow or absent API come to their end; what never ends and what is forbidden
+// has its own code; and each time what was saved brings the cluster back to what it was.
 func TestFaultsOnTheWay(t *testing.T) {
 	b := newBed(t, "a.site.example")
 	ctx := t.Context()
@@ -318,6 +320,7 @@ func TestBadSecrets(t *testing.T) {
 	fatal(t, domain.WaitRolledOut(ctx, b.c, "", recovering()))
 }
 
+// TestProveTellsAnotherCertificate: an API that serves another certificate than the one expected, or does not answer, fails the proof.
 func TestProveTellsAnotherCertificate(t *testing.T) {
 	b := newBed(t, "c.site.example")
 	short := paced()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -11,8 +12,9 @@ Written by ` + "`make golden`" + ` from the table in ` + "`tier/table.go`" + `; 
 
 - ` + "`make unit`" + ` is for a laptop: it needs neither root nor a bench. The last line counts the tests that it skipped for that reason.
 - ` + "`make test`" + ` is CI's tier: all that is quick, with the race detector, and beside it the rows of tier *test* below, two
-  at a time.
-- ` + "`make test-all`" + ` is everything: those and the rows of tier *all*. It is run before an issue is closed.
+  at a time. A row leaves out what the quick tests do.
+- ` + "`make test-all`" + ` is those and the rows of tier *all*. It is run before an issue is closed; the two targets below that are "apart" are not in it, for
+  one needs other repositories and the other takes another 25 minutes for a second version of one part.
 - ` + "`make real-operators`" + ` is apart from both: it builds OpenShift's own operators at the commits of ` + "`bench/operators/operators.lock`" + `,
   out of ` + "`MIRROR=folder`" + ` with copies of their repositories or out of clones, and plays a move, its undo and hostile
   configurations against them and against the stand-ins. ` + "`.cache/bench/real-operators.json`" + ` names each real
@@ -42,8 +44,18 @@ To add a test that needs the bench: write it, and run ` + "`go test ./test/tier`
 
 `
 
+const readmeOthers = `
+## What *the others* are
+
+The slow tests that have no row of their own. What else the package tests is quick: ` + "`make test`" + ` runs it with the race detector, and a row
+does not run it again.
+
+| test | what it shows |
+|---|---|
+`
+
 // readme is test/README.md.
-func readme() string {
+func readme(root string) (string, error) {
 	var b strings.Builder
 	b.WriteString(readmeHead)
 	b.WriteString("| test | tier | seconds | boots a node | what it alone proves |\n|---|---|---|---|---|\n")
@@ -54,13 +66,35 @@ func readme() string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %d | %s | %s |\n", r.label(), r.Tier, r.Seconds, boots, r.Proves)
 	}
-	return b.String()
+	b.WriteString(readmeOthers)
+	for _, r := range table {
+		if r.Run != "" || r.Make != "" {
+			continue
+		}
+		all, err := testsOf(root, r.Package)
+		if err != nil {
+			return "", err
+		}
+		for _, t := range all {
+			if others := r.others(table); !t.quick && !slices.Contains(others, t.name) {
+				fmt.Fprintf(&b, "| `%s` %s | %s |\n", r.Package, t.name, t.shows())
+			}
+		}
+	}
+	return b.String(), nil
+}
+
+// shows is the first sentence of a test's comment, without the test's name.
+func (t aTest) shows() string {
+	text, _, _ := strings.Cut(t.doc, ". ")
+	text = strings.TrimLeft(strings.TrimPrefix(text, t.name), ": ")
+	return strings.TrimSuffix(text, ".")
 }
 
 // label is the row's name in the table.
 func (r Row) label() string {
 	label := "`" + r.String() + "`"
-	if r.Run == "" && r.Make == "" && r.skipped(table) != "" {
+	if r.Run == "" && r.Make == "" && r.others(table) != nil {
 		label += ", the others"
 	}
 	return label

@@ -58,7 +58,7 @@ var unfit = regexp.MustCompile(`[^A-Za-z0-9=]+`)
 // id is the name of the row's files.
 func (r Row) id() string { return unfit.ReplaceAllString(r.String(), "-") }
 
-// pattern and skipped are what -test.run and -test.skip get.
+// pattern is what -test.run gets.
 func (r Row) pattern() string {
 	if r.Run == "" {
 		return "."
@@ -66,18 +66,32 @@ func (r Row) pattern() string {
 	return "^" + r.Run + "$"
 }
 
-func (r Row) skipped(all []Row) string {
+// leftOut is what -test.skip gets: the tests of the package that have rows of their own, and those that do in a row just what the quick tests
+// have done with the race detector. No quick test is run below test: there, each belongs to what it boots.
+func (r Row) leftOut(root string, all []Row) (string, error) {
 	if r.Run != "" {
-		return ""
+		return "", nil
 	}
-	var others []string
+	out := r.others(all)
+	if !strings.HasPrefix(r.Package, "test/") {
+		quick, err := quickTests(root, r.Package)
+		if err != nil {
+			return "", err
+		}
+		out = append(out, quick...)
+	}
+	if out == nil {
+		return "", nil
+	}
+	return "^(" + strings.Join(out, "|") + ")$", nil
+}
+
+// others are the tests of the package that have rows of their own.
+func (r Row) others(all []Row) (others []string) {
 	for _, o := range all {
 		if o.Package == r.Package && o.Run != "" {
 			others = append(others, o.Run)
 		}
 	}
-	if others == nil {
-		return ""
-	}
-	return "^(" + strings.Join(others, "|") + ")$"
+	return others
 }

@@ -179,6 +179,7 @@ func begun(t *testing.T) *bench {
 	return b
 }
 
+// TestKillAtEveryPoint: killed at any point of adding, moving and pruning, the store has the old or the new images, and the work can be done again.
 func TestKillAtEveryPoint(t *testing.T) {
 	for _, op := range []string{"add", "move", "prune"} {
 		t.Run(op, func(t *testing.T) {
@@ -256,6 +257,7 @@ func (b *bench) cut(rnd *rand.Rand, with ...string) bool {
 	return true
 }
 
+// TestPowerCut: after power cuts at random moments, of which what was not synced is lost, the store has the old or the new images.
 func TestPowerCut(t *testing.T) {
 	b := begun(t)
 	seed := rand.Uint64()

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -38,14 +37,10 @@ type trip struct {
 }
 
 // TestNetworks moves one node by what only a kernel can show: into a VLAN over a bond, with large packets, where a cable may
-// be pulled; and by a cut of the power in the middle of a trial, after which it boots with what was kept. With
-// KERNEL_TIER=whole a VLAN without a bond, a boot in order and a VLAN where nobody is come before that. The node has no
-// cluster, so each job is stopped at the step that would start it: the network is kept, or put back, before that.
+// be pulled, a boot in order and a VLAN where nobody is; and by a cut of the power in the middle of a trial, after which it boots with what was
+// kept. The node has no cluster, so each job is stopped at the step that would start it: the network is kept, or put back, before that.
 func TestNetworks(t *testing.T) {
-	whole, limit := os.Getenv("KERNEL_TIER") == "whole", 45*time.Minute
-	if whole {
-		limit = 90 * time.Minute
-	}
+	const limit = 90 * time.Minute
 	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, fmt.Errorf("longer than %s", limit))
 	defer cancel()
 	at := site.Edge()
@@ -58,16 +53,14 @@ func TestNetworks(t *testing.T) {
 	f.await("the factory's lease", onBridge("192.0.2.10/24"))
 	f.shows("ovs-dpctl show", "system@ovs-system", node.Port0) // the kernel's own datapath
 
-	if whole {
-		f.keeps("a VLAN", form("interface: enp1s0, vlanID: 120"))
-		f.inVLAN("enp1s0.120")
-		f.must(guest.Reboot(ctx))
-		f.await("the address in the VLAN after a boot", onBridge("198.51.100.10/24"))
-		f.inVLAN("enp1s0.120")
-		f.refuses("a VLAN where nobody is", wrong)
-		f.inVLAN("enp1s0.120")
-		f.documents()
-	}
+	f.keeps("a VLAN", form("interface: enp1s0, vlanID: 120"))
+	f.inVLAN("enp1s0.120")
+	f.must(guest.Reboot(ctx))
+	f.await("the address in the VLAN after a boot", onBridge("198.51.100.10/24"))
+	f.inVLAN("enp1s0.120")
+	f.refuses("a VLAN where nobody is", wrong)
+	f.inVLAN("enp1s0.120")
+	f.documents()
 
 	// The clock is this kernel's alone; on the other benches it is the build machine's. The folder tells a node from a laptop.
 	f.shows("mkdir -p /var/lib/kubelet && date --set '40 minutes ago'")
@@ -85,11 +78,9 @@ func TestNetworks(t *testing.T) {
 	f.shows("systemctl mask --runtime --now touchdown-engine 2>&1")
 	f.await("the address of before the cut", onBridge("198.51.100.10/24"))
 	f.bonded()
-	if whole {
-		f.shows("systemctl unmask --runtime touchdown-engine; systemctl start touchdown-engine")
-		f.await("the engine put the trial back, try again and give up", `touchdown status -o json | grep -Eq '"state": *"failed"'`)
-		f.bonded()
-	}
+	f.shows("systemctl unmask --runtime touchdown-engine; systemctl start touchdown-engine")
+	f.await("the engine put the trial back, try again and give up", `touchdown status -o json | grep -Eq '"state": *"failed"'`)
+	f.bonded()
 }
 
 // onBridge is a script that succeeds when br-ex is built, has an address, and the boot is through with the network.

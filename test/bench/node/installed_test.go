@@ -28,6 +28,7 @@ func installed(t *testing.T) string {
 	return image
 }
 
+// TestInstalledClusterComesBack: the installed node has its pods ready after its first boot and after a power cut, on its internal address.
 func TestInstalledClusterComesBack(t *testing.T) {
 	t.Parallel()
 	image := installed(t)
@@ -69,6 +70,7 @@ func TestInstalledClusterComesBack(t *testing.T) {
 	ready("power cut")
 }
 
+// TestExpiredCertificates: a kubelet with expired certificates asks as the bootstrapper, waits until someone approves, and is served then.
 func TestExpiredCertificates(t *testing.T) {
 	t.Parallel()
 	image := installed(t)

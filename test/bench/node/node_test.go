@@ -46,6 +46,7 @@ func await(t *testing.T, m *node.Machine, d time.Duration, script string) {
 // The unit of configure-ovs is inactive again when it is through: it has no RemainAfterExit.
 const brEx = "test $(systemctl is-active ovs-configuration) != activating && ip -o -4 address show br-ex | grep -q " + lease + "/24"
 
+// TestTheMachineIsOutOfReach: the node's root can change neither clock, kernel nor disks of the machine that runs the tests.
 func TestTheMachineIsOutOfReach(t *testing.T) {
 	t.Parallel()
 	m := node.Start(t, node.Options{})
@@ -84,6 +85,7 @@ systemd-run --quiet --wait --unit bench-done true`)
 	must(t, m, "systemctl stop bench-again bench-well; systemctl reset-failed bench-failed")
 }
 
+// TestBrExIsRebuiltAtEveryBoot: as on OpenShift, br-ex takes the lease of its port, its profiles lie in /run alone, and each boot makes new ones.
 func TestBrExIsRebuiltAtEveryBoot(t *testing.T) {
 	t.Parallel()
 	begun := time.Now()
@@ -136,6 +138,7 @@ func TestBrExIsRebuiltAtEveryBoot(t *testing.T) {
 	check()
 }
 
+// TestPowerCut: what was synced survives, what was not is lost, whether or not the file system has written its log.
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	for _, flush := range []bool{false, true} {
@@ -190,6 +193,7 @@ func writeUnsynced(t *testing.T, m *node.Machine, names ...string) {
 	}
 }
 
+// TestCablesAndConsoles: cables are pulled and put in one by one, and a program at each console is read and answered, over a reboot too.
 func TestCablesAndConsoles(t *testing.T) {
 	t.Parallel()
 	m := node.Start(t, node.Options{Unplugged: []int{1}})
@@ -264,6 +268,7 @@ func expect(t *testing.T, line *node.Line, text string) {
 	}
 }
 
+// TestNoLeaseNoBrEx: without a lease the node gets neither br-ex nor kubelet, but a log-in at its console; with a lease it gets both.
 func TestNoLeaseNoBrEx(t *testing.T) {
 	t.Parallel()
 	m := node.Start(t, node.Options{})
