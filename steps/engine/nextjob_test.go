@@ -59,6 +59,11 @@ func skipLight(t *testing.T, r *rig, token string) {
 	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Skip, Step: "light", Reason: "no lamp here"}))
 	until(t, r, "the end", inState(view.IsDone))
 	r.w.setFail("light", nil)
+	if !slices.ContainsFunc(theReport(r).Steps, func(s report.Step) bool {
+		return s.ID == "light" && s.Outcome == "skipped" && s.Why == "left out by a person. no lamp here"
+	}) {
+		t.Errorf("the report does not say why: %+v", theReport(r).Steps)
+	}
 }
 
 // TestASkipHoldsForItsJobAlone: what a person left out once belongs to the next job as to the first, however that came about.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"touchdown/backend/message"
 	"touchdown/backend/report"
@@ -82,6 +83,9 @@ func (c *core) reportJob(machine []message.Text) report.Job {
 			js := report.JobStep{Step: report.Step{ID: step.ID(), Title: step.Title().String(), Seconds: s.seconds}, Checks: slices.Clone(s.checks)}
 			if s.status == view.StepDone || s.status == view.StepSkip || s.status == view.StepFailed {
 				js.Outcome = string(s.status)
+			}
+			if s.status == view.StepSkip {
+				js.Why = strings.TrimSuffix(s.skip.String(), ".")
 			}
 			out.Steps = append(out.Steps, js)
 		}
