@@ -18,8 +18,8 @@ import (
 )
 
 // shared is what every test on the bench rests on besides its own packages: the bench with its nested modules, what is
-// laid on the node, and how all of it is built. What boots a node or a guest, and what make runs, rests on the program as well; a package's test
-// with a cluster alone rests on what it imports.
+// laid on the node, and how all of it is built. What lays the program onto a node, and what make runs, rests on the program as well; any other test
+// rests on what it imports.
 var shared = []string{"Makefile", "go.mod", "go.sum", "test/bench", "iso-overlay", "assets", "backend/network/libnmstate", "test/sites"}
 
 // listed is what `go list` tells of a package.

@@ -26,13 +26,13 @@ type Row struct {
 	Tier    Tier
 	Seconds int    // on two idle cores; the longest begins first
 	Boots   bool   // a whole node
-	Program bool   // lays the built program into something else than a node
+	Program bool   // lays the built program onto a node or into a guest
 	Alone   bool   // needs all processors
 	Proves  string // what nothing else proves
 }
 
-// usesProgram tells whether the built program takes part: it is on each node, and a target of make may use anything.
-func (r Row) usesProgram() bool { return r.Boots || r.Program || r.Make != "" }
+// usesProgram tells whether the built program takes part: a target of make may use anything.
+func (r Row) usesProgram() bool { return r.Program || r.Make != "" }
 
 // String names the row: its package, test and environment, or its target of make.
 func (r Row) String() string {

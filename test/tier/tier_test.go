@@ -138,7 +138,7 @@ func TestKeys(t *testing.T) {
 	write("backend/csr/csr.go", "package csr\n")
 	write("backend/csr/csr_test.go", "package csr\n")
 	write("backend/other/other.go", "package other\n")
-	row := Row{Package: "backend/csr", Run: "TestX", Boots: true}
+	row := Row{Package: "backend/csr", Run: "TestX", Program: true}
 	key := func() string {
 		t.Helper()
 		k, err := newKeys(t.Context(), []string{"./" + row.Package})
@@ -178,11 +178,11 @@ func TestKeys(t *testing.T) {
 	if key() == before {
 		t.Error("another environment, the same key")
 	}
-	row.Boots = false
+	row.Program, row.Boots = false, true
 	before = key()
 	write("backend/dns/dns.go", "package dns // changed again\n")
 	if key() != before {
-		t.Error("without a node, the key changes with the program")
+		t.Error("on a node without the program, the key changes with the program")
 	}
 	write("test/bench/node/x.sh", "y")
 	if key() == before {
@@ -192,7 +192,7 @@ func TestKeys(t *testing.T) {
 	before = key()
 	write("backend/dns/dns.go", "package dns // and again\n")
 	if key() == before {
-		t.Error("with the program in a guest, the key does not change with the program")
+		t.Error("with the program on a node, the key does not change with the program")
 	}
 }
 
