@@ -293,6 +293,36 @@ func TestRebootThatDidNotHappenIsAskedForAgain(t *testing.T) {
 	until(t, r, "the end", inState(view.IsDone))
 }
 
+// TestAnEngineThatEndsWithItsReboot: the shutdown that the engine asked for stops the engine, on a busy machine before systemctl has ended. That
+// is not a failure: behind the boot the work goes on.
+func TestAnEngineThatEndsWithItsReboot(t *testing.T) {
+	for _, stopped := range []bool{false, true} {
+		f := newFaulty(t, nil)
+		rebooting(f.rig, false)
+		token := take(t, f)
+		must(t, f.Set(t.Context(), token, "spec.policy.allowReboot", "true"))
+		f.at(event.Rebooting, "light", f.close)
+		if stopped { // by a person, just before
+			f.at(event.Rebooting, "light", func() { f.core.stopWork(errCancelled) })
+		}
+		f.start(t, f, token, false)
+		if stopped {
+			if s := until(t, f, "the stop", inState(view.HasFailed)); s.Problem.Code != view.Halted {
+				t.Errorf("problem %+v", s.Problem)
+			}
+			continue
+		}
+		f.workers.Wait()
+		if f.seen()["failed light"] > 0 {
+			t.Error("the journal tells of a failure")
+		}
+		f.host.Boot()
+		f.after = nil
+		f.reopen(t)
+		until(t, f, "the end", inState(view.IsDone))
+	}
+}
+
 func TestRebootLoopEnds(t *testing.T) {
 	r := newRig(t, newWorld())
 	rebooting(r, true)

@@ -269,7 +269,11 @@ func (r *run) reboot(ctx context.Context, id string, reason message.Text, took f
 		r.fail(id, err, took)
 		return
 	}
-	if err := r.e.o.Node.Host.Reboot(ctx, reason.String()); err != nil {
+	err = r.e.o.Node.Host.Reboot(ctx, reason.String())
+	switch {
+	case err != nil && ctx.Err() != nil: // the shutdown that was asked for ends the engine too, perhaps before systemctl has its answer
+		r.stopped(ctx, id, took, err)
+	case err != nil:
 		r.fail(id, fmt.Errorf("rebooting: %w", err), took)
 	}
 }
