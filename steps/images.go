@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
-	"time"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -201,13 +200,9 @@ func (s *Images) activate(ctx context.Context, node *backend.Node, report Report
 	return nameStore(ctx, node, report)
 }
 
-// crioTime is how long CRI-O may take to answer after its restart: it does within a second where its store is small, and reads
-// every layer's record of a large one.
-const crioTime = time.Minute
-
 func look(ctx context.Context, here *images.Node, report Report) error {
 	report.Progress(progress.Progress{Waiting: message.T("CRI-O to list its images")})
-	if err := here.Await(ctx, crioTime); err != nil {
+	if err := here.Await(ctx); err != nil {
 		return fmt.Errorf("waiting for CRI-O: %w", err)
 	}
 	status, err := here.Look(ctx, images.Look{Repair: true, Fetch: true, Tell: report.Progress})

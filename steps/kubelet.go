@@ -48,7 +48,7 @@ func (s *kubeletGate) Run(ctx context.Context, node *backend.Node, report Report
 	if err := resumeRestore(ctx, node, report); err != nil {
 		return err
 	}
-	if running, _ := node.Kube.Within(formTimeout).Ready(ctx); host.HasKubelet(node.Host) && (!running || kubelet.Gated(node.Host)) {
+	if running, _ := node.Kube.Ready(ctx); host.HasKubelet(node.Host) && (!running || kubelet.Gated(node.Host)) {
 		if err := s.release(ctx, node, report); err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (s *kubeletGate) PrepareUndo(ctx context.Context, node *backend.Node, repor
 	if err := resumeRestore(ctx, node, report); err != nil {
 		return err
 	}
-	if running, _ := node.Kube.Within(formTimeout).Ready(ctx); running || kubelet.Gated(node.Host) {
+	if running, _ := node.Kube.Ready(ctx); running || kubelet.Gated(node.Host) {
 		return nil
 	}
 	if !canRestore(node, report, kubelet.Damage(node.Host)) || kubelet.Room(ctx, node.Host) != nil {

@@ -153,7 +153,7 @@ func (s *localNames) prove(ctx context.Context, node *backend.Node, report Repor
 	err := dns.Prove(ctx, z, names, s.Server, cmp.Or(s.Answers, bootAnswers))
 	if err != nil && ctx.Err() == nil {
 		if err = dns.Restart(ctx, node.Host); err == nil {
-			err = dns.Prove(ctx, z, names, s.Server, dns.Usual)
+			err = dns.Prove(ctx, z, names, s.Server, cmp.Or(s.Answers, bootAnswers))
 		}
 	}
 	if err != nil {

@@ -28,7 +28,7 @@ const (
 	questionTime    = 2 * time.Minute                                  // to walk to the switch and back
 	questionMore    = questionTime + time.Minute
 	questionLongest = 40 * time.Minute // the half hour for which a person may stop the countdown, and what comes before and after
-	bridgeWait      = 90 * time.Second // configure-ovs waits a minute for a default route
+	bridgeWait      = 5 * time.Minute  // configure-ovs waits a minute for a default route; the rest is for a busy processor
 )
 
 // trial is the note of where a trial is. Only with state kept may settings stay that are not the old ones.

@@ -91,6 +91,10 @@ func TestOwnAddressesComeLast(t *testing.T) {
 			six + "a() { ip address add \"$@\"; }; a 2001:db8:1::10/64 dev cable nodad; a 2001:db8:1::10/64 dev br-ex; until ip -6 -o address show dev br-ex | grep -q dadfailed; do sleep 0.1; done",
 			"2001:db8:1::10/64",
 		},
+		"on a busy machine another run takes the address away, and puts it back seconds later": {
+			`ip() { [ "$*" = "-o address show dev br-ex to 192.0.2.10" ] && [ $SECONDS -lt 3 ] || command ip "$@"; }; export -f ip; bash $order; unset -f ip`,
+			"192.0.2.10/32 2001:db8:1::10/128",
+		},
 		"a lease replaces another, and NetworkManager tells nobody": {
 			"a 198.51.100.7/24" + lease + "; bash $order; follow; d 198.51.100.7/24; a 203.0.113.9/24" + lease + "; for _ in {1..200}; do first 203.0.113.9 && break; sleep 0.1; done; order=/dev/null",
 			"203.0.113.9/24(dynamic) 192.0.2.10/32 2001:db8:1::10/128",

@@ -69,7 +69,7 @@ func (h *ManualInstall) rests(ctx context.Context) error {
 	if h.active(ctx, layout.TrialUnit+".timer") || h.active(ctx, layout.TrialUnit+".service") {
 		return &problem.Problem{
 			Code: "HND-UPDT", Summary: message.T("An update of this node is under way, or was stopped in the middle."),
-			Fix: message.T("Wait for its end, which comes within 5 minutes; then run the same command again."),
+			Fix: message.T("Wait for its end, which comes within 15 minutes; then run the same command again."),
 		}
 	}
 	for range mostTries {

@@ -31,13 +31,13 @@ func Open(m *host.Machine, c *kube.Cluster, now func() time.Time) (*Node, error)
 // Close ends the connection to CRI-O.
 func (n *Node) Close() { _ = n.cri.Close() }
 
-// Await waits until CRI-O answers, which it does not do at once when it was restarted; it fails with CRI-O's last answer when limit is over.
-func (n *Node) Await(ctx context.Context, limit time.Duration) error { return n.cri.Await(ctx, limit) }
+// Await waits until CRI-O answers, which it does not do at once when it was started; it fails with CRI-O's last answer after crioStart.
+func (n *Node) Await(ctx context.Context) error { return n.cri.Await(ctx, crioStart) }
 
 // AfterBoot looks at the images in a boot that is not a rehearsal: it waits for CRI-O, repairs what it can without a registry, keeps what
 // it found for every screen, and lets the generation before go when all is well.
 func (n *Node) AfterBoot(ctx context.Context) error {
-	if err := n.Await(ctx, crioStart); err != nil {
+	if err := n.Await(ctx); err != nil {
 		return err
 	}
 	status, err := n.Look(ctx, Look{Repair: true, Idle: true})

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// crioStart is how long CRI-O may take to answer after a boot.
+	// crioStart is how long CRI-O may take to answer after a boot or a restart: it does within a second where its store is small, and
+	// reads every layer's record of a large one.
 	crioStart = 3 * time.Minute
 	// rehearsalLimit is how long the pods may take to come back: a control plane needs up to ten minutes after a cold boot of
 	// server hardware.
@@ -42,7 +43,7 @@ func (w watching) run(ctx context.Context) (Rehearsal, error) {
 		return r, err
 	}
 	begun := w.now()
-	if err := w.cri.Await(ctx, crioStart); err != nil {
+	if err := w.Await(ctx); err != nil {
 		return r, fmt.Errorf("waiting for CRI-O: %w", err)
 	}
 	list, err := w.cri.List(ctx)

@@ -152,7 +152,7 @@ func (s sockets) look(l netlink.Link) Port {
 func (s sockets) uplinks(ctx context.Context, links []netlink.Link) []string {
 	var tops []string
 	// No Open vSwitch, or no br-ex yet: the command says so and there is no uplink of it.
-	if out, err := s.host.Run(ctx, "ovs-vsctl", "--timeout=3", "list-ports", Bridge); err == nil {
+	if out, err := s.host.Run(ctx, "ovs-vsctl", "--timeout=15", "list-ports", Bridge); err == nil {
 		for _, name := range strings.Fields(out) {
 			if !strings.HasPrefix(name, "patch-") {
 				tops = append(tops, name)

@@ -16,8 +16,9 @@ const (
 	dropIn = layout.TrialDropIn
 	// endUnit is the timer that ends a trial, and the service that it starts. Both are in systemd's memory alone.
 	endUnit = layout.TrialUnit
-	// endAfter is long enough for two programs on a slow disk, an engine that does not stop, and the first answers, in seconds.
-	endAfter = "300"
+	// endAfter is long enough for two programs on a slow disk, two engines that do not stop and the latest first answer of each (6 minutes),
+	// in seconds.
+	endAfter = "900"
 	// endScript is what `end` does, for a shell: which program is in place then, and what it can, is not known. The drop-in may be gone
 	// already, and the engine still be the one of the trial. No part waits for the success of the one before.
 	endScript = "rm -f " + dropIn + "; systemctl daemon-reload; systemctl restart " + layout.EngineUnit
@@ -34,7 +35,7 @@ func (c *Change) alone(ctx context.Context, work func() error) error {
 	case runs:
 		return &problem.Problem{
 			Code: "UPD-TWCE", Summary: message.T("Another update of this node is under way, or was stopped in the middle."),
-			Fix: message.T("Wait for its end, which comes within 5 minutes; then run the same command again."), Err: err,
+			Fix: message.T("Wait for its end, which comes within 15 minutes; then run the same command again."), Err: err,
 		}
 	case err != nil:
 		return fmt.Errorf("setting a timer for the end of the trial: %w", err)
@@ -64,7 +65,7 @@ func (c *Change) runs(ctx context.Context) bool {
 // disarm stops the timer. One that has elapsed is gone from systemd, and cannot be stopped; one that goes on harms nothing.
 func (c *Change) disarm(ctx context.Context) {
 	if _, err := c.Node.Run(ctx, "systemctl", "stop", endUnit+".timer"); err != nil && c.runs(ctx) {
-		c.Say("The timer %s could not be stopped: systemd starts the engine once more within 5 minutes.", endUnit)
+		c.Say("The timer %s could not be stopped: systemd starts the engine once more within 15 minutes.", endUnit)
 	}
 }
 
@@ -77,7 +78,7 @@ func (c *Change) late(ctx context.Context, cause error) error {
 	case runs || err == nil:
 		return &problem.Problem{
 			Code: "UPD-LATE", Summary: message.T("The update did not succeed, and the engine of the node's program could not be started again. It may not answer now."),
-			Fix: message.T("Wait for systemd, which starts it within 5 minutes; then run the same command again."), Err: cause,
+			Fix: message.T("Wait for systemd, which starts it within 15 minutes; then run the same command again."), Err: cause,
 		}
 	}
 	return &problem.Problem{

@@ -51,7 +51,7 @@ Journal, answers, originals and report stay. Nothing of the network, the cluster
 
 Where the new engine does not answer, the node keeps the program that it had. So it does after a power cut: the trial is
 known to no boot, and the node starts with the old program, or with the new one where its engine had answered. When this
-command itself is killed, systemd ends the trial within 5 minutes. In each case the same command can be run again.
+command itself is killed, systemd ends the trial within 15 minutes. In each case the same command can be run again.
 
 --back goes back to the program before, which stays on the node, in the same way. While work is under way nothing is
 replaced.`,

@@ -13,8 +13,8 @@ const (
 	// is plugged in shows within a few seconds.
 	inspectEvery = 5 * time.Second
 	// inspectLimit ends a look that reported no new check for so long. The slowest check that a step makes takes 30 s
-	// (a lease that does not come); a busy machine that reports one check after another is not stopped.
-	inspectLimit = 45 * time.Second
+	// (a lease that does not come), and on a busy machine a multiple of that; one that reports one check after another is not stopped.
+	inspectLimit = 2 * time.Minute
 )
 
 // watch looks at the machine for as long as the engine lives: once at the start, whenever it is asked to, and

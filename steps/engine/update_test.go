@@ -119,7 +119,7 @@ func TestAStickAsksForAnUpdate(t *testing.T) {
 	}
 	must(t, r.Do(t.Context(), token, accept(o, "")))
 	r.offers(t, updates.Reads)
-	want := "systemd-run --quiet --collect --unit=touchdown-update --property=RuntimeMaxSec=900 --description=Touchdown takes the release on a stick " +
+	want := "systemd-run --quiet --collect --unit=touchdown-update --property=RuntimeMaxSec=1800 --description=Touchdown takes the release on a stick " +
 		layout.Program + " update --from-stick=sdb --sha256=" + o.Program
 	if lines := r.commands("systemd-run"); len(lines) != 1 || lines[0] != want {
 		t.Fatalf("%q", lines)

@@ -20,8 +20,8 @@ import (
 const unit = "touchdown-update"
 
 // longest ends a command that hangs, which would refuse reboot and power off without end, in seconds: three files of a slow stick at 3
-// minutes each, and a trial of 5.
-const longest = "900"
+// minutes each, and a trial of 15.
+const longest = "1800"
 
 // Record is an update that a console or an order asked for. It ends with the boot: a power cut ends the update, too, and the next engine runs the
 // program that the node has.
@@ -92,7 +92,7 @@ func Gone(ctx context.Context, m *host.Machine) bool {
 // Cut notes the end of an update whose command is gone without a word (UPD-CUT), and returns what is on record then.
 func Cut(m *host.Machine, r *Record, now time.Time) *Record {
 	if err := End(m, r.Program, &problem.Problem{
-		Code: cut, Summary: message.T("The update of Touchdown was stopped in the middle. Within 5 minutes systemd starts the engine of the program that the node has."),
+		Code: cut, Summary: message.T("The update of Touchdown was stopped in the middle. Within 15 minutes systemd starts the engine of the program that the node has."),
 		Fix: message.T("Look at `journalctl -u touchdown-update`. Put the stick in again to be asked again."),
 	}, now); err != nil {
 		return r
