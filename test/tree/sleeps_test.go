@@ -78,9 +78,9 @@ func calls(within ast.Node, of, name string, inside bool) (found bool) {
 	return found
 }
 
-// TestTestsWaitByWait: a loop of a test's own has no diagnosis, and often no bound or one that a busy machine misses.
-func TestTestsWaitByWait(t *testing.T) {
-	used := map[string]bool{}
+// testFiles shows each file of tests, and of what only tests use.
+func testFiles(t *testing.T, show func(name string, file *ast.File)) {
+	t.Helper()
 	for _, top := range []string{"assets", "backend", "cmd", "steps", "test", "tui"} {
 		err := filepath.WalkDir(filepath.Join("../..", top), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || top != "test" && !strings.HasSuffix(path, "_test.go") {
@@ -94,24 +94,32 @@ func TestTestsWaitByWait(t *testing.T) {
 			if err != nil {
 				return fmt.Errorf("naming: %w", err)
 			}
-			for _, in := range sleepingLoops(file) {
-				at := name + " " + in
-				for known := range ownLoops {
-					if known == at || strings.HasPrefix(name+"/", known+"/") {
-						used[known] = true
-						at = ""
-					}
-				}
-				if at != "" {
-					t.Errorf("%s sleeps in a loop: wait with test/wait instead", at)
-				}
-			}
+			show(name, file)
 			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+// TestTestsWaitByWait: a loop of a test's own has no diagnosis, and often no bound or one that a busy machine misses.
+func TestTestsWaitByWait(t *testing.T) {
+	used := map[string]bool{}
+	testFiles(t, func(name string, file *ast.File) {
+		for _, in := range sleepingLoops(file) {
+			at := name + " " + in
+			for known := range ownLoops {
+				if known == at || strings.HasPrefix(name+"/", known+"/") {
+					used[known] = true
+					at = ""
+				}
+			}
+			if at != "" {
+				t.Errorf("%s sleeps in a loop: wait with test/wait instead", at)
+			}
+		}
+	})
 	for known := range ownLoops {
 		if !used[known] && known != "test/wait" {
 			t.Errorf("%s has no loop that sleeps any more: take it out of the list", known)
