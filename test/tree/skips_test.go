@@ -14,8 +14,6 @@ var ownSkips = map[string]string{
 	"backend/report/proof/page_test.go TestPageInABrowser":   "a browser is too large for CI; TestPage runs the script of the page there",
 	"backend/network/reason_test.go FuzzReason":              "an input that the fuzzer made says nothing",
 	"steps/site/netsecret_test.go FuzzNetworkConfig":         "an input that the fuzzer made says nothing",
-	"test/bench/nodeip/nodeip_test.go TestNodeIP":            "CI builds no operators; make real-operators does, and records what did not run",
-	"test/bench/operators/start_test.go built":               "CI builds no operators; make real-operators does, and records what did not run",
 	"cmd/touchdown/crash_test.go TestCrashAtEventBoundaries": "the run that it compares with was skipped, which fails in CI",
 	"test/e2e/crash_test.go TestCrash":                       "the run that it compares with was skipped, which fails in CI",
 }

@@ -12,11 +12,14 @@ type Ended interface {
 	Skipf(format string, args ...any)
 }
 
+// CI tells whether tests run in CI, whose machine has to have what they need.
+func CI() bool { return os.Getenv("CI") == "true" }
+
 // Unable ends a test that this machine lacks a tool, a right or a device for. It skips the test on a laptop. In CI the test fails: go test
 // says "ok" of a package whose tests were all skipped.
 func Unable(t Ended, format string, args ...any) {
 	t.Helper()
-	if os.Getenv("CI") == "true" {
+	if CI() {
 		t.Fatalf("CI has to be able to run this test: "+format, args...)
 	}
 	t.Skipf("skipped: "+format, args...)

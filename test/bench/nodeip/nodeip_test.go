@@ -154,7 +154,7 @@ func TestNodeIP(t *testing.T) {
 	wait.Slow(t)
 	programs, err := filepath.Glob("../../../.cache/bench/bin/operator-node-ip-" + commit(t))
 	if err != nil || len(programs) != 1 {
-		t.Skipf("node-ip is not built: run make bench-operators (%v)", err)
+		wait.Unable(t, "node-ip is not built: run make bench-operators (%v)", err)
 	}
 	program, err := filepath.Abs(programs[0])
 	if err != nil {

@@ -44,7 +44,7 @@ func built(t testing.TB, name string) string {
 	path, err := filepath.Abs(filepath.Join("../../../.cache/bench", name))
 	fatal(t, err)
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("%v: run make real-operators", err)
+		wait.Unable(t, "%v: run make real-operators", err)
 	}
 	return path
 }
