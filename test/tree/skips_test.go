@@ -35,7 +35,7 @@ func skips(file *ast.File) (all []string) {
 	return all
 }
 
-// skip tells whether something skips a test. The Skip of a step returns why it is skipped, so that a call of it is no statement.
+// skip tells whether something skips a test. The Skip of a step returns a reason, which its caller uses.
 func skip(n ast.Node) bool {
 	statement, ok := n.(*ast.ExprStmt)
 	if !ok {
@@ -70,7 +70,7 @@ func TestTestsSkipByWait(t *testing.T) {
 			at := name + " " + in
 			used[at] = true
 			if ownSkips[at] == "" {
-				t.Errorf("%s skips by itself: end a test that cannot run here with wait.Unable, which fails in CI, and a slow one with wait.Slow", at)
+				t.Errorf("%s calls Skip, or asks for CI: end a test that cannot run here with wait.Unable, which fails in CI, and a slow one with wait.Slow", at)
 			}
 		}
 	})

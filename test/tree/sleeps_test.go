@@ -92,7 +92,7 @@ func timersOf(body ast.Node) (all []string) {
 	return all
 }
 
-// timer tells whether something is a new timer. One that runs for the time of test/wait is the bound of what is waited for.
+// timer tells whether something is a new timer. One that runs for the time of test/wait is the bound of a wait.
 func timer(n ast.Node) bool {
 	call, ok := n.(*ast.CallExpr)
 	if !ok {
