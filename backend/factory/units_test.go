@@ -158,3 +158,27 @@ func TestUnitsWithoutTheProgram(t *testing.T) {
 		t.Error("the consoles are opened whether the program is there or not")
 	}
 }
+
+// TestUnitsThatStartAgainAskForTheirPrograms: a unit that starts again whenever it fails would do so for ever where a program that the same
+// MachineConfig lays is missing.
+func TestUnitsThatStartAgainAskForTheirPrograms(t *testing.T) {
+	asked := 0
+	for name, unit := range unitFiles(t) {
+		if strings.Contains(strings.Join(unit["Service.RestartPreventExitStatus"], " "), "EXEC") || !slices.Contains(unit["Service.Restart"], "always") && !slices.Contains(unit["Service.Restart"], "on-failure") {
+			continue
+		}
+		for _, line := range append(unit["Service.ExecStartPre"], unit["Service.ExecStart"]...) {
+			program, _, _ := strings.Cut(strings.TrimLeft(line, "+!@:"), " ")
+			if !strings.HasPrefix(program, "/usr/local/") { // what fails is ignored, or it belongs to the system
+				continue
+			}
+			asked++
+			if !slices.Contains(unit["Unit.ConditionFileIsExecutable"], program) {
+				t.Errorf("%s starts again for ever where %s is missing", name, program)
+			}
+		}
+	}
+	if asked < 3 {
+		t.Errorf("only %d programs are asked for", asked)
+	}
+}
