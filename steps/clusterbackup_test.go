@@ -22,6 +22,7 @@ import (
 	"touchdown/steps"
 	"touchdown/steps/site"
 	"touchdown/test/filetools"
+	"touchdown/test/wait"
 )
 
 const (
@@ -174,8 +175,7 @@ func TestSealAfterACut(t *testing.T) {
 	m.File(layout.FactoryState+"/open", "")
 	m.File(layout.Armed, "")
 	m.tear()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	ctx := wait.Within(t, 10*time.Second)
 	for range 2 { // the second finds an open gate
 		for _, s := range []steps.Step{&steps.Seal{}, &steps.BakeArm{}} {
 			if p := problem.From(s.Run(ctx, m.node, m)); p.Code != kubelet.Torn || kubelet.Gated(m.Machine) || m.Exists(layout.ClusterBackup) {

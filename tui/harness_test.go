@@ -62,23 +62,24 @@ func (b *bench) run(cmd tea.Cmd) {
 	}
 	done := make(chan tea.Msg, 1)
 	go func() { done <- cmd() }()
-	for end := time.Now().Add(wait.Timeout(5 * time.Second)); ; {
+	var msg tea.Msg
+	returned := false
+	wait.Soon(b.t, 5*time.Second, "a command to return, or to wait", func() bool {
 		select {
-		case msg := <-done:
-			b.took(msg)
-			return
+		case msg = <-done:
+			returned = true
 		case <-time.After(20 * time.Millisecond):
 		}
-		if !waiting() && time.Now().Before(end) {
-			continue
-		}
+		return returned || waiting()
+	})
+	if !returned {
 		select {
-		case msg := <-done: // it returned between the two looks
-			b.took(msg)
+		case msg = <-done: // it returned between the two looks
 		default: // it waits for events, or for the clock
+			return
 		}
-		return
 	}
+	b.took(msg)
 }
 
 func (b *bench) took(msg tea.Msg) {

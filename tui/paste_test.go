@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -89,11 +90,14 @@ func TestLongPasteOnALine(t *testing.T) {
 	l.shows("more than 65536 characters")
 	t.Logf("a megabyte in %s", time.Since(began).Round(time.Millisecond))
 	// A key within the paste belongs to it, and its end shows nowhere: a person whose key did nothing presses it again.
-	for end := time.Now().Add(wait.Timeout(10 * time.Second)); !strings.Contains(l.screen(), "[b") && time.Now().Before(end); {
+	wait.Soon(t, 10*time.Second, "a key behind the paste to show", func() error {
 		l.send("b")
 		l.quiet()
-	}
-	l.shows("[b")
+		if screen := l.screen(); !strings.Contains(screen, "[b") {
+			return errors.New(screen)
+		}
+		return nil
+	})
 	l.clean()
 }
 

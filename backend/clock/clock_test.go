@@ -69,18 +69,21 @@ func TestQueryOfRealServers(t *testing.T) {
 	}
 	gone := closed.LocalAddr().String()
 	closed.Close()
+	asked := time.Now()
 	got := clock.Query(t.Context(), []string{right, early, unsynced, gone}, time.Now)
-	if got[0].Err != nil || got[0].Ahead.Abs() > time.Second {
+	// An answer that was on its way for long says that much less: a busy machine may stop either side in between.
+	if way := time.Since(asked) + time.Millisecond; got[0].Err != nil || got[0].Ahead.Abs() > way {
 		t.Errorf("the right one: %+v", got[0])
 	}
-	if got[1].Err != nil || (got[1].Ahead+72*time.Hour).Abs() > time.Second {
+	if way := time.Since(asked) + time.Millisecond; got[1].Err != nil || (got[1].Ahead+72*time.Hour).Abs() > way {
 		t.Errorf("the one 3 days back: %+v", got[1])
 	}
 	if got[2].Err == nil || got[3].Err == nil {
 		t.Errorf("no answer is worth nothing: %+v %+v", got[2], got[3])
 	}
 	hour := func() time.Time { return time.Now().Add(time.Hour) } // a machine whose clock is a stand-in
-	if got := clock.Query(t.Context(), []string{right}, hour); (got[0].Ahead + time.Hour).Abs() > time.Second {
+	asked = time.Now()
+	if got := clock.Query(t.Context(), []string{right}, hour); (got[0].Ahead + time.Hour).Abs() > time.Since(asked)+time.Millisecond {
 		t.Errorf("a machine an hour ahead: %+v", got[0])
 	}
 	ctx, stop := context.WithCancel(t.Context())

@@ -14,6 +14,7 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 
 	"touchdown/backend/problem"
+	"touchdown/test/wait"
 )
 
 const config = "kind: SiteConfig\nspec: {pullSecret: planted-secret}\n"
@@ -257,10 +258,7 @@ func TestSealsThatDoNotOpen(t *testing.T) {
 
 // TestOpenSSLSigns: make release signs its check sums by openssl, with a key of touchdown media keygen --release.
 func TestOpenSSLSigns(t *testing.T) {
-	openssl, err := exec.LookPath("openssl")
-	if err != nil {
-		t.Skip("skipped: there is no openssl")
-	}
+	openssl := wait.Program(t, "openssl")
 	key, _ := newKey(t)
 	private, public, err := key.Files()
 	if err != nil {
@@ -291,10 +289,7 @@ func TestOpenSSLSigns(t *testing.T) {
 
 // TestOpenSSLAgrees: someone without Touchdown can check a medium.
 func TestOpenSSLAgrees(t *testing.T) {
-	openssl, err := exec.LookPath("openssl")
-	if err != nil {
-		t.Skip("skipped: there is no openssl")
-	}
+	openssl := wait.Program(t, "openssl")
 	key, public := newKey(t)
 	var e dsse.Envelope
 	if err := json.Unmarshal(signed(t, key, Lock{}, nil), &e); err != nil {

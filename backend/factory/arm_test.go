@@ -9,6 +9,7 @@ import (
 	"touchdown/backend/factory"
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/layout"
+	"touchdown/test/wait"
 )
 
 // TestAMovedProgramIsLaidAgain: a program that someone moved to its place has a label by which SELinux lets systemd not run
@@ -21,7 +22,7 @@ func TestAMovedProgramIsLaidAgain(t *testing.T) {
 	}
 	for path, kind := range map[string]string{"/usr/local/bin": "bin_t", layout.Program: "user_home_t"} {
 		if err := unix.Setxattr(m.Path(path), "security.selinux", []byte("system_u:object_r:"+kind+":s0"), 0); err != nil {
-			unable(t, "no labels here: %v", err)
+			wait.Unable(t, "no labels here: %v", err)
 		}
 	}
 	for _, want := range []bool{true, false} {

@@ -12,6 +12,7 @@ import (
 
 	"touchdown/backend/factory"
 	"touchdown/backend/host"
+	"touchdown/test/wait"
 )
 
 // exposure is what systemd-analyze may say of a unit at most: 0 is a service that can do nothing, 10 one that can do all.
@@ -21,9 +22,7 @@ var exposure = map[string]float64{
 
 func TestExposure(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("systemd-analyze"); err != nil {
-		unable(t, "systemd is not installed here: %v", err)
-	}
+	wait.Program(t, "systemd-analyze")
 	all, err := factory.Manifests(host.DefaultOwn)
 	if err != nil {
 		t.Fatal(err)

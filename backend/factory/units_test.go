@@ -3,7 +3,6 @@ package factory_test
 import (
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path"
 	"slices"
@@ -54,15 +53,6 @@ func parseUnit(text string) map[string][]string {
 	return values
 }
 
-// unable skips a test that needs a tool or root, but in CI it fails it.
-func unable(t *testing.T, format string, args ...any) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatalf(format, args...)
-	}
-	t.Skipf("skipped: "+format, args...)
-}
-
 // heard collects what a program writes to a line.
 type heard struct {
 	mu   sync.Mutex
@@ -103,9 +93,8 @@ func TestNoiseKeepsTheSpeedOfTheLine(t *testing.T) {
 	}
 	words := strings.NewReplacer("$SPEED", "115200", "$TERM", "vt220", "%I", strings.TrimPrefix(slave.Name(), "/dev/"))
 	argv := strings.Fields(words.Replace(unit["Service.ExecStart"][0]))
-	if _, err := exec.LookPath(argv[0]); err != nil || os.Geteuid() != 0 {
-		unable(t, "running agetty needs it and root: %v", err)
-	}
+	wait.Program(t, argv[0])
+	wait.Root(t)
 	agetty := exec.Command(argv[0], argv[1:]...)
 	agetty.Stdin, agetty.Stdout, agetty.Stderr = slave, slave, slave
 	agetty.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -167,5 +156,29 @@ func TestUnitsWithoutTheProgram(t *testing.T) {
 	}
 	if !slices.Contains(units["touchdown-consoles.service"][condition], layout.Program) {
 		t.Error("the consoles are opened whether the program is there or not")
+	}
+}
+
+// TestUnitsThatStartAgainAskForTheirPrograms: a unit that starts again whenever it fails would do so for ever where a program that the same
+// MachineConfig lays is missing.
+func TestUnitsThatStartAgainAskForTheirPrograms(t *testing.T) {
+	asked := 0
+	for name, unit := range unitFiles(t) {
+		if strings.Contains(strings.Join(unit["Service.RestartPreventExitStatus"], " "), "EXEC") || !slices.Contains(unit["Service.Restart"], "always") && !slices.Contains(unit["Service.Restart"], "on-failure") {
+			continue
+		}
+		for _, line := range append(unit["Service.ExecStartPre"], unit["Service.ExecStart"]...) {
+			program, _, _ := strings.Cut(strings.TrimLeft(line, "+!@:"), " ")
+			if !strings.HasPrefix(program, "/usr/local/") { // what fails is ignored, or it belongs to the system
+				continue
+			}
+			asked++
+			if !slices.Contains(unit["Unit.ConditionFileIsExecutable"], program) {
+				t.Errorf("%s starts again for ever where %s is missing", name, program)
+			}
+		}
+	}
+	if asked < 3 {
+		t.Errorf("only %d programs are asked for", asked)
 	}
 }

@@ -1,7 +1,6 @@
 package health
 
 import (
-	"errors"
 	"net"
 	"net/netip"
 	"os"
@@ -19,7 +18,7 @@ import (
 // TestPodsAreAskedForTheirWayOut has a node and two pods in network namespaces of the test's own. One pod has a sender that the node
 // cannot answer, as with a wrong gateway address.
 func TestPodsAreAskedForTheirWayOut(t *testing.T) {
-	node, pods := namespace(t), t.TempDir()
+	node, pods := benchsite.NamespaceFor(t), t.TempDir()
 	server := netip.MustParseAddr("198.51.100.53")
 	inside(t, node, "ip address add 198.51.100.53/32 dev lo")
 	inside(t, node, "ip address add 2001:db8:51::53/128 dev lo nodad")
@@ -86,19 +85,6 @@ func TestPodsAreAskedForTheirWayOut(t *testing.T) {
 	}
 }
 
-func namespace(t *testing.T) *benchsite.Namespace {
-	t.Helper()
-	n, err := benchsite.NewNamespace()
-	if errors.Is(err, benchsite.ErrNotPermitted) {
-		t.Skip(err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(n.Close)
-	return n
-}
-
 func inside(t *testing.T, n *benchsite.Namespace, script string) {
 	t.Helper()
 	if out, err := exec.Command("nsenter", "--net="+n.Path(), "sh", "-ec", script).CombinedOutput(); err != nil {
@@ -109,7 +95,7 @@ func inside(t *testing.T, n *benchsite.Namespace, script string) {
 // pod connects a namespace with the node: its packets have the given sender.
 func pod(t *testing.T, node *benchsite.Namespace, folder, name, sender, route string) {
 	t.Helper()
-	n := namespace(t)
+	n := benchsite.NamespaceFor(t)
 	inside(t, node, "ip link add "+name+" type veth peer name eth0 netns "+n.Path()+" && ip link set "+name+" up && ip address add 10.128.0.1/32 dev "+name+"\n"+route)
 	inside(t, n, "ip link set eth0 up && ip address add "+sender+"/32 dev eth0 && ip route add 10.128.0.1 dev eth0 && ip route add default via 10.128.0.1")
 	if err := os.Symlink(n.Path(), filepath.Join(folder, name)); err != nil {

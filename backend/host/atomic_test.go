@@ -11,16 +11,12 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/host/hosttest"
+	"touchdown/test/wait"
 )
 
 // TestAReplacedFileKeepsItsOwner: a service that runs as its own user can read its file after the replacement, too.
 func TestAReplacedFileKeepsItsOwner(t *testing.T) {
-	if os.Geteuid() != 0 {
-		if os.Getenv("CI") != "" {
-			t.Fatal("this test needs root")
-		}
-		t.Skip("this test needs root")
-	}
+	wait.Root(t)
 	path := filepath.Join(t.TempDir(), "file")
 	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chown(path, 1234, 1235)); err != nil {
 		t.Fatal(err)

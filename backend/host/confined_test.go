@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"touchdown/test/wait"
 )
 
 // inside are what a confined process of these tests does, by the word behind its name.
@@ -252,12 +254,7 @@ func newPrivileges(t *testing.T) string {
 // TestConfinedByAFewCapabilities: the engine of a node is root and may not change users (touchdown-engine.service). What it starts
 // has no capability, no way out, and can be ended.
 func TestConfinedByAFewCapabilities(t *testing.T) {
-	if os.Geteuid() != 0 {
-		if os.Getenv("CI") != "" {
-			t.Fatal("this test needs root")
-		}
-		t.Skip("this test needs root")
-	}
+	wait.Root(t)
 	var out bytes.Buffer
 	done := make(chan error)
 	go func() {

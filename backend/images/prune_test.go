@@ -17,6 +17,7 @@ import (
 	"touchdown/backend/images/wanted"
 	"touchdown/backend/message"
 	"touchdown/test/imagestore"
+	"touchdown/test/wait"
 )
 
 func nothing(context.Context, host.Command) (stdout, both []byte, err error) { return nil, nil, nil }
@@ -24,7 +25,7 @@ func nothing(context.Context, host.Command) (stdout, both []byte, err error) { r
 // storeOf has images by name in CRI-O's own store below a root, each with its own layer on a base that all share.
 func storeOf(t *testing.T, root string, names ...string) map[string]string {
 	t.Helper()
-	imagestore.NeedsRoot(t)
+	wait.Root(t) // it unpacks files of other users
 	s := imagestore.New(filepath.Join(root, Primary))
 	base := s.Layer("", imagestore.Tree(1, 20, 1<<16)...)
 	ids := map[string]string{}

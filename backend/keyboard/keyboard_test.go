@@ -10,6 +10,7 @@ import (
 
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/problem"
+	"touchdown/test/wait"
 )
 
 const listed = "us\nde\nde-latin1-nodeadkeys\nde\n-x\n../de\nfr@euro\ndefkeymap_V1.0\n"
@@ -86,13 +87,10 @@ func TestAt(t *testing.T) {
 	}
 }
 
-// TestLoadkeysTakesWhatTheUnitSays runs the real loadkeys, where there is one, with the options of the unit: it finds layouts by
+// TestLoadkeysTakesWhatTheUnitSays runs the real loadkeys with the options of the unit: it finds layouts by
 // their names and refuses others. It only parses: what it would do then needs the kernel's keyboard.
 func TestLoadkeysTakesWhatTheUnitSays(t *testing.T) {
-	loadkeys, err := exec.LookPath("loadkeys")
-	if err != nil {
-		t.Skipf("skipped: kbd is not installed here: %v", err)
-	}
+	loadkeys := wait.Program(t, "loadkeys")
 	unit, err := os.ReadFile("../../iso-overlay/etc/systemd/system/touchdown-keyboard@.service")
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +110,7 @@ func TestLoadkeysTakesWhatTheUnitSays(t *testing.T) {
 		t.Error("a layout that there is not is taken")
 	}
 	if parses("us") != nil {
-		t.Skip("skipped: kbd has no layouts here")
+		wait.Unable(t, "kbd has no layouts here")
 	}
 	if parses("de") != nil || parses("fr") != nil {
 		t.Error("a layout is refused")

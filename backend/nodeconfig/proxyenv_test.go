@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"touchdown/backend/kube"
+	"touchdown/test/wait"
 )
 
 // factoryProxy is a cluster without a proxy.
@@ -30,10 +31,7 @@ func FuzzProxy(f *testing.F) {
 		f.Add(url, ".example.com")
 		f.Add("http://proxy.example.com", url)
 	}
-	shell, err := exec.LookPath("bash")
-	if err != nil {
-		f.Skip("there is no bash")
-	}
+	shell := wait.Program(f, "bash")
 	f.Fuzz(func(t *testing.T, url, skip string) {
 		w := Want{Proxy: Proxy{HTTP: url, HTTPS: url, NoProxy: []string{skip}}}
 		if url == "" || strings.ContainsRune(url+skip, 0) {

@@ -2,7 +2,6 @@ package probe
 
 import (
 	"context"
-	"errors"
 	"net/netip"
 	"os"
 	"slices"
@@ -23,7 +22,7 @@ import (
 func TestVLAN(t *testing.T) {
 	t.Parallel()
 	gateway := netip.MustParseAddr("198.51.100.1")
-	near, far := namespace(t), namespace(t)
+	near, far := site.NamespaceFor(t), site.NamespaceFor(t)
 	do(t, near, func() error {
 		there, err := os.Open(far.Path())
 		if err != nil {
@@ -56,19 +55,6 @@ func TestVLAN(t *testing.T) {
 			t.Errorf("the gateway on the VLAN was not reached with a large packet: %+v", mtu)
 		}
 	}
-}
-
-func namespace(t *testing.T) *site.Namespace {
-	t.Helper()
-	n, err := site.NewNamespace()
-	if errors.Is(err, site.ErrNotPermitted) && os.Getenv("CI") != "true" {
-		t.Skipf("skipped: %v", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(n.Close)
-	return n
 }
 
 func do(t *testing.T, in *site.Namespace, f func() error) {

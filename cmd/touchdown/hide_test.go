@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"touchdown/test/wait"
 )
 
 // hidden names the environment variable that has this program tell about itself as main leaves it.
@@ -36,17 +39,19 @@ func TestHideMemory(t *testing.T) {
 		return
 	}
 	for _, user := range []uint32{0, 65534} {
-		if user != 0 && os.Geteuid() != 0 {
-			continue
-		}
-		cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^TestHideMemory$", "-test.v")
-		cmd.Env, cmd.Dir = append(os.Environ(), hidden+"=1"), "/"
-		if os.Geteuid() == 0 {
-			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
-		}
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("as user %d: %v\n%s", user, err, out)
-		}
+		t.Run(fmt.Sprint("user ", user), func(t *testing.T) {
+			if user != 0 {
+				wait.Root(t) // it changes the user
+			}
+			cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^TestHideMemory$", "-test.v")
+			cmd.Env, cmd.Dir = append(os.Environ(), hidden+"=1"), "/"
+			if os.Geteuid() == 0 {
+				cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
+			}
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"touchdown/backend/media"
 	"touchdown/backend/media/iso"
 	"touchdown/test/liveiso"
+	"touchdown/test/wait"
 )
 
 const (
@@ -245,9 +246,7 @@ func TestADamagedSiteConfigIsTold(t *testing.T) {
 // TestXorrisoReadsTheSiteConfigsArchive: in an image that another program made, that program finds the area, and gzip unpacks it.
 func TestXorrisoReadsTheSiteConfigsArchive(t *testing.T) {
 	for _, program := range []string{"xorriso", "gzip"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skip(program + " is not installed")
-		}
+		wait.Program(t, program)
 	}
 	m := newSiteMedia(t)
 	tree, area := t.TempDir(), m.in("area.gz")

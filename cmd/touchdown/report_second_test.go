@@ -14,6 +14,7 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/envelope"
+	"touchdown/test/wait"
 )
 
 // newPair makes a person's key and its two files.
@@ -121,10 +122,7 @@ func TestFourEyes(t *testing.T) {
 
 // TestASecondSignatureByOpenSSL: whoever has no Touchdown checks it as the first one.
 func TestASecondSignatureByOpenSSL(t *testing.T) {
-	openssl, err := exec.LookPath("openssl")
-	if err != nil {
-		t.Skip("skipped: there is no openssl")
-	}
+	openssl := wait.Program(t, "openssl")
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	newPair(t, in("anna"))

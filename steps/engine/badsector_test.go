@@ -14,6 +14,7 @@ import (
 	"touchdown/backend/problem"
 	"touchdown/steps/event"
 	"touchdown/steps/view"
+	"touchdown/test/wait"
 )
 
 // badSector makes every read of a file fail with an I/O error, and every attempt to rename it.
@@ -24,9 +25,7 @@ func readOnlyFile(t *testing.T, path string) { over(t, path, path, unix.MS_RDONL
 
 func over(t *testing.T, source, path string, flags uintptr) {
 	t.Helper()
-	if os.Getuid() != 0 {
-		t.Skip("needs root: it mounts")
-	}
+	wait.Root(t) // it mounts
 	must(t, unix.Mount(source, path, "", unix.MS_BIND, ""))
 	t.Cleanup(func() { _ = unix.Unmount(path, unix.MNT_DETACH) })
 	if flags != 0 {

@@ -15,6 +15,7 @@ import (
 	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
+	"touchdown/test/wait"
 )
 
 // refusing is a file that the engine has open on a file system that takes no more: what is left of its last page is full too.
@@ -59,9 +60,7 @@ var ills = []ill{
 // newSmallDisk is newFaulty on a small file system.
 func newSmallDisk(t *testing.T, refuses *syscall.Errno) *faulty {
 	t.Helper()
-	if os.Getuid() != 0 {
-		t.Skip("needs root: it mounts")
-	}
+	wait.Root(t) // it mounts
 	f := newFaulty(t, nil)
 	must(t, f.Close())
 	f.Engine = nil

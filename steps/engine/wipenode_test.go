@@ -11,6 +11,7 @@ import (
 
 	"touchdown/backend/problem"
 	"touchdown/steps/session"
+	"touchdown/test/wait"
 )
 
 // fullFolder is a state folder with all kinds of things in it.
@@ -66,9 +67,7 @@ func TestWipeAll(t *testing.T) {
 
 // TestAMountPointIsWiped: what is mounted in the folder is wiped with it; its mount point stays, and does not hold up the wipe.
 func TestAMountPointIsWiped(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("skipped: mounting needs root")
-	}
+	wait.Root(t) // it mounts
 	dir := fullFolder(t, acceptedThere)
 	at := filepath.Join(dir, "saved", "disk")
 	must(t, os.Mkdir(at, 0o700))

@@ -57,8 +57,8 @@ func Start(t testing.TB, o Options) *Cluster {
 	t.Helper()
 	wait.Slow(t)
 	c, err := Launch(wait.Within(t, 2*time.Minute), o)
-	if errors.Is(err, ErrNotBuilt) && os.Getenv("CI") != "true" {
-		t.Skipf("skipped: %v", err)
+	if errors.Is(err, ErrNotBuilt) {
+		wait.Unable(t, "%v", err)
 	}
 	if err != nil {
 		t.Fatalf("starting the bench: %v", err)

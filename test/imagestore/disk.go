@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"touchdown/test/wait"
 )
 
 // apart is set in the process that runs the tests in its own mount namespace.
@@ -55,14 +57,6 @@ type T interface {
 	Cleanup(f func())
 }
 
-// NeedsRoot skips a test that unpacks files of other users.
-func NeedsRoot(t T) {
-	t.Helper()
-	if os.Geteuid() != 0 {
-		t.Skipf("skipped: it needs root, to unpack files of other users")
-	}
-}
-
 // Disk is a separate file system on a file.
 type Disk struct {
 	Dir string // where it is mounted
@@ -73,7 +67,7 @@ type Disk struct {
 }
 
 // NewDisk makes and mounts a disk: "xfs" shares blocks, "ext4" does not. The file is sparse. Without root or tools the
-// test is skipped, or fails where CI is set.
+// test ends as with wait.Unable.
 func NewDisk(t T, kind string, size int64) *Disk {
 	t.Helper()
 	missing := ""
@@ -85,10 +79,7 @@ func NewDisk(t T, kind string, size int64) *Disk {
 		missing = err.Error()
 	}
 	if missing != "" {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("a separate disk cannot be made: %s", missing)
-		}
-		t.Skipf("skipped: a separate disk cannot be made: %s", missing)
+		wait.Unable(t, "a separate disk cannot be made: %s", missing)
 	}
 	d := &Disk{t: t, Dir: filepath.Join(t.TempDir(), kind), file: filepath.Join(t.TempDir(), "disk")}
 	f, err := os.Create(d.file)
@@ -205,14 +196,10 @@ func (d *Disk) do(name string, args ...string) {
 	}
 }
 
-// NeedRoot skips a test that makes devices, or mounts, and fails it where CI is set.
+// NeedRoot ends a test that makes devices, or mounts, where wait.Unable does: without root, and outside Apart.
 func NeedRoot(t testing.TB) {
 	t.Helper()
-	if os.Getenv(apart) != "" {
-		return
+	if os.Getenv(apart) == "" {
+		wait.Unable(t, "not root")
 	}
-	if os.Getenv("CI") == "true" {
-		t.Fatal("not root")
-	}
-	t.Skip("skipped: not root")
 }

@@ -1,4 +1,5 @@
-// Package wait is how tests wait: for an answer, with one generous bound, and with an explanation when none comes.
+// Package wait is how tests wait: for an answer, with one generous bound, and with an explanation when none comes. It is also how they end
+// where they cannot run.
 //
 // A test that passes never waits for the end of a bound, so a generous bound costs nothing; the same test also runs beside others on
 // two busy processors. How fast something is, is measured by benchmarks.

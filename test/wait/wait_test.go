@@ -153,3 +153,35 @@ func TestMachineNamesItsBusiestProcess(t *testing.T) {
 		return nil
 	})
 }
+
+// ended stands in for a test that Unable ends.
+type ended struct{ said string }
+
+func (e *ended) Helper() {}
+func (e *ended) Fatalf(format string, args ...any) {
+	e.said = "failed: " + fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+func (e *ended) Skipf(format string, args ...any) {
+	e.said = fmt.Sprintf(format, args...)
+	runtime.Goexit()
+}
+
+func TestUnableFailsInCI(t *testing.T) {
+	for ci, want := range map[string]string{"true": "failed: CI has to be able to run this test: no-such-program is not installed", "": "skipped: no-such-program is not installed"} {
+		t.Setenv("CI", ci)
+		var e ended
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			Program(&e, "no-such-program")
+		}()
+		<-over
+		if e.said != want {
+			t.Errorf("CI=%s: %q, want %q", ci, e.said, want)
+		}
+	}
+	if path := Program(t, "sh"); !filepath.IsAbs(path) {
+		t.Errorf("sh is %q", path)
+	}
+}

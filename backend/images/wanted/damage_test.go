@@ -15,6 +15,7 @@ import (
 	"touchdown/backend/images/cri/critest"
 	"touchdown/backend/kube/kubetest"
 	"touchdown/test/imagestore"
+	"touchdown/test/wait"
 )
 
 // TestClusterThatIsAway: the reason that the caller has stands in the list, and the node's own needs are still in it.
@@ -135,7 +136,7 @@ func TestOddFilesOfTheNode(t *testing.T) {
 // TestDamagedStore: a store that cannot be opened does not hide the next one, an image without its layer is not read in part, and both are
 // told where no store has the file.
 func TestDamagedStore(t *testing.T) {
-	imagestore.NeedsRoot(t)
+	wait.Root(t) // it unpacks files of other users
 	made := imagestore.New(t.TempDir())
 	base := made.Layer("", imagestore.File{Name: "low", Size: 10})
 	top := made.Layer(base, imagestore.File{Name: "high", Size: 20})

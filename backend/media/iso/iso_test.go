@@ -14,6 +14,7 @@ import (
 
 	"touchdown/backend/problem"
 	"touchdown/test/liveiso"
+	"touchdown/test/wait"
 )
 
 var config = []byte(`{"ignition":{"version":"3.4.0"},"storage":{"files":[{"path":"/etc/a","mode":384,"contents":{"source":"data:,planted"}}]}}`)
@@ -406,9 +407,7 @@ func TestConfigs(t *testing.T) {
 
 // TestAnImageOfXorrisoIsFilled fills an image that another program made, with Joliet and Rock Ridge, and has that program read it.
 func TestAnImageOfXorrisoIsFilled(t *testing.T) {
-	if _, err := exec.LookPath("xorriso"); err != nil {
-		t.Skip("xorriso is not installed")
-	}
+	wait.Program(t, "xorriso")
 	dir, out := t.TempDir(), t.TempDir()
 	for _, f := range liveiso.Files(liveiso.Y2023) {
 		name := filepath.Join(dir, f.Path)

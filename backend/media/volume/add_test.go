@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"touchdown/backend/problem"
+	"touchdown/test/wait"
 )
 
 // disk is a volume in memory that remembers what was written to it, and between which writes it was told to keep them.
@@ -181,24 +182,19 @@ func cuts(t *testing.T, before []byte, groups [][]patch, was, is string) {
 	}
 }
 
-// fsck has another program check a volume, where that program is installed.
+// fsck has another program check a volume.
 func fsck(t *testing.T, b []byte) {
 	t.Helper()
-	program, err := exec.LookPath("fsck.fat")
-	if err != nil { // /usr/sbin is not in every user's PATH
-		program, err = exec.LookPath("/usr/sbin/fsck.fat")
-	}
-	if err != nil {
-		t.Log("fsck.fat is not installed: the volume is not checked")
-		return
-	}
-	image := filepath.Join(t.TempDir(), "volume")
-	if err := os.WriteFile(image, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.CommandContext(t.Context(), program, "-n", image).CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	t.Run("fsck", func(t *testing.T) {
+		program := wait.Program(t, "fsck.fat")
+		image := filepath.Join(t.TempDir(), "volume")
+		if err := os.WriteFile(image, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.CommandContext(t.Context(), program, "-n", image).CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+	})
 }
 
 // TestAddRefuses: each without a write.

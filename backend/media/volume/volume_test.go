@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"touchdown/backend/problem"
+	"touchdown/test/wait"
 )
 
 func all(string) bool { return true }
@@ -160,13 +161,7 @@ func TestOthersVolumes(t *testing.T) {
 // tool runs another program. Make e2e-tools installs it.
 func tool(t *testing.T, name string, args ...string) {
 	t.Helper()
-	path, err := exec.LookPath(name)
-	switch {
-	case err != nil && os.Getenv("CI") == "true":
-		t.Fatal(err)
-	case err != nil:
-		t.Skipf("skipped: %v", err)
-	}
+	path := wait.Program(t, name)
 	if out, err := exec.CommandContext(t.Context(), path, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", name, err, out)
 	}

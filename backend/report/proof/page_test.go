@@ -16,6 +16,7 @@ import (
 
 	"touchdown/assets"
 	"touchdown/backend/report"
+	"touchdown/test/wait"
 )
 
 // verdict is what the page says of one case.
@@ -40,10 +41,7 @@ func node(t *testing.T, line string, input, output any) {
 // nodeIn is node with something before the script of the page, which can take the place of a browser.
 func nodeIn(t *testing.T, browser, line string, input, output any) {
 	t.Helper()
-	program, err := exec.LookPath("node")
-	if err != nil {
-		t.Skip("skipped: node, which runs the page's script, is not installed")
-	}
+	program := wait.Program(t, "node")
 	_, script, _ := strings.Cut(assets.ReportPage, "<script>\n")
 	script, _, ok := strings.Cut(script, "</script>")
 	if !ok {

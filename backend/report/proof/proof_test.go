@@ -21,6 +21,7 @@ import (
 	"touchdown/backend/report"
 	"touchdown/backend/report/proof"
 	"touchdown/test/race"
+	"touchdown/test/wait"
 )
 
 var made = time.Date(2026, time.November, 21, 12, 34, 56, 0, time.UTC)
@@ -262,9 +263,7 @@ func TestChain(t *testing.T) {
 
 // TestOpenSSL runs the commands that the report prints, with the openssl of this machine, in an empty folder.
 func TestOpenSSL(t *testing.T) {
-	if _, err := exec.LookPath("openssl"); err != nil {
-		t.Skip("skipped: openssl is not installed")
-	}
+	wait.Program(t, "openssl")
 	p := signed(t, document(), key(t))
 	run := func(text []byte) (string, string) {
 		dir := t.TempDir()

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"touchdown/backend/report/proof"
+	"touchdown/test/wait"
 )
 
 // modules are the dark rows of the printed code: where each begins, and how long it is.
@@ -58,10 +59,7 @@ func picture(t *testing.T, page []byte, file string) {
 // TestCodeIsReadByOthers decodes printed codes with zbar, which has no line of the program that draws them. What it reads is the
 // label, and the label is good.
 func TestCodeIsReadByOthers(t *testing.T) {
-	program, err := exec.LookPath("zbarimg")
-	if err != nil {
-		t.Skip("skipped: zbarimg, which reads the code, is not installed")
-	}
+	program := wait.Program(t, "zbarimg")
 	count := 1000
 	if testing.Short() {
 		count = 20

@@ -60,7 +60,7 @@ func ask[A any](t *testing.T, questions []question, target, name string, args ..
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(program); err != nil {
-		t.Skipf("%v: run make %s", err, target)
+		wait.Unable(t, "%v: run make %s", err, target)
 	}
 	var in, complaint bytes.Buffer
 	for _, q := range questions {

@@ -1,7 +1,6 @@
 package operators
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -175,18 +174,17 @@ func (b *bed) replaced() routerFigures {
 	b.forgotten()
 	f, last := routerFigures{Routes: len(b.routes())}, routerTimes{}
 	wait.Until(b.t, "the next router to start", func() bool { last = pod.last(); return last.begun.After(begun) })
-	for f.All == 0 {
-		left := len(b.waiting(domain.Apps(b.Domain)))
-		if f.First == 0 && left < f.Routes {
+	wait.Until(b.t, "the next router to admit all routes", func() error {
+		left := b.waiting(domain.Apps(b.Domain))
+		if f.First == 0 && len(left) < f.Routes {
 			f.First = time.Since(last.begun).Seconds()
 		}
-		if left == 0 {
-			f.All = time.Since(last.begun).Seconds()
+		if len(left) > 0 {
+			return fmt.Errorf("it has not admitted %s", left)
 		}
-		if time.Since(last.begun) > 2*time.Minute {
-			b.t.Fatalf("after two minutes the router has not admitted %s", b.waiting(domain.Apps(b.Domain)))
-		}
-	}
+		f.All = time.Since(last.begun).Seconds()
+		return nil
+	})
 	f.Away = time.Since(last.ends).Seconds()
 	wait.Until(b.t, "the next router to be ready", func() bool { last = pod.last(); return last.ready.After(begun) })
 	f.Serves, f.Drains, f.Ready = last.away.Sub(last.ends).Seconds(), last.gone.Sub(last.away).Seconds(), last.ready.Sub(last.begun).Seconds()
@@ -224,9 +222,7 @@ func (b *bed) fitsThePace() {
 // told checks that haproxy would hear of a host: it is in one of the tables that the router writes for it.
 func (b *bed) told(pod *routerPod, host string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
-	defer cancel()
-	fatal(b.t, wait.For(ctx, host+" in haproxy's tables", func() error {
+	wait.Until(b.t, host+" in haproxy's tables", func() error {
 		files, err := filepath.Glob(filepath.Join(pod.root, "var/lib/haproxy/conf/*.map"))
 		for _, file := range files {
 			if text, err := os.ReadFile(file); err == nil && strings.Contains(string(text), strings.ReplaceAll(host, ".", `\.`)) {
@@ -234,5 +230,5 @@ func (b *bed) told(pod *routerPod, host string) {
 			}
 		}
 		return fmt.Errorf("not in %s: %w", files, err)
-	}))
+	})
 }

@@ -41,10 +41,11 @@ func program(t testing.TB, name string) string {
 // built is something in the bench's cache.
 func built(t testing.TB, name string) string {
 	t.Helper()
+	wait.Slow(t) // who asks for it starts a cluster
 	path, err := filepath.Abs(filepath.Join("../../../.cache/bench", name))
 	fatal(t, err)
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("%v: run make real-operators", err)
+		wait.Unable(t, "%v: run make real-operators", err)
 	}
 	return path
 }

@@ -9,10 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"testing"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netns"
 	"golang.org/x/sys/unix"
+
+	"touchdown/test/wait"
 )
 
 // ErrNotPermitted says that this process may not make network namespaces: it wants root.
@@ -47,6 +50,20 @@ func NewNamespace() (*Namespace, error) {
 		return nil, err
 	}
 	return n, n.up("lo")
+}
+
+// NamespaceFor makes an empty network namespace for a test, and closes it with the test. Where it may not, the test ends as with wait.Unable.
+func NamespaceFor(t testing.TB) *Namespace {
+	t.Helper()
+	n, err := NewNamespace()
+	if errors.Is(err, ErrNotPermitted) {
+		wait.Unable(t, "%v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	return n
 }
 
 // OpenNamespace opens a namespace that someone else made, by the path of its file.

@@ -297,9 +297,7 @@ func TestDNS(t *testing.T) {
 func TestUnpluggedHostHasNoCarrier(t *testing.T) {
 	t.Parallel()
 	s := New(t, Options{})
-	n, err := NewNamespace()
-	must(t, err)
-	defer n.Close()
+	n := NamespaceFor(t)
 	cable, err := s.Attach(n, "enp1s0")
 	must(t, err)
 	running := func() bool {
