@@ -110,7 +110,7 @@ func waiting() bool {
 	for stack := range strings.SplitSeq(string(all), "\n\n") {
 		state, _, _ := strings.Cut(stack, "\n")
 		blocked := strings.Contains(state, "[select") || strings.Contains(state, "[chan receive") || strings.Contains(state, "[sleep")
-		if strings.Contains(stack, "(*bench).run.func") && !blocked {
+		if strings.Contains(stack, "(*bench).run in goroutine") && !blocked {
 			return false
 		}
 	}
