@@ -83,7 +83,7 @@ test: test-quick test-rows ## CI's tier: unit tests, and one pass over every rea
 
 .PHONY: test-quick test-rows test-all flake flake-quick
 test-quick: $(TIER_NEEDS)
-	$(LESS_GC) go test $(RACE) -short -vet=all $(if $(FRESH),-count=1) -p 3 -timeout 30m $(NO_BENCH)
+	CI=true $(LESS_GC) go test $(RACE) -short -vet=all $(if $(FRESH),-count=1) -p 3 -timeout 30m $(NO_BENCH)
 	@cd test/bench/controlplane && export CGO_ENABLED=0 && go vet ./... && go test $(if $(FRESH),-count=1) ./...
 
 test-rows: $(TIER_NEEDS)

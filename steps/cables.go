@@ -14,10 +14,10 @@ import (
 )
 
 // How long a look may take until a port has a link, and until a switch has announced itself. Work that a power cut interrupted goes
-// on at once when the node is up again: NetworkManager has yet to switch its ports on, which a busy machine takes long for, and a
-// copper port negotiates for seconds after that.
+// on at once when the node is up again: NetworkManager has yet to switch its ports on, and a copper port negotiates for
+// seconds after that.
 const (
-	linkWait  = time.Minute
+	linkWait  = 20 * time.Second
 	cableWait = 35 * time.Second
 )
 

@@ -117,11 +117,11 @@ func TestLinkWaiter(t *testing.T) {
 		checks []check.Check
 		waits  bool
 	}{
-		"no port has a link":         {{0, noPort, true}, {59, noPort, true}, {60, noPort, false}},
-		"no cable":                   {{0, unplugged, true}, {59, off, true}, {60, unplugged, false}},
+		"no port has a link":         {{0, noPort, true}, {19, noPort, true}, {20, noPort, false}},
+		"no cable":                   {{0, unplugged, true}, {19, off, true}, {20, unplugged, false}},
 		"a switch is silent":         {{0, listening, true}, {34, listening, true}, {35, listening, false}},
-		"a link comes late":          {{0, off, true}, {59, listening, true}, {93, listening, true}, {94, listening, false}},
-		"a cable goes while waiting": {{0, listening, true}, {10, unplugged, true}, {60, unplugged, false}},
+		"a link comes late":          {{0, off, true}, {19, listening, true}, {53, listening, true}, {54, listening, false}},
+		"a cable goes while waiting": {{0, listening, true}, {10, unplugged, true}, {20, unplugged, false}},
 		"a link comes and goes":      {{0, listening, true}, {5, unplugged, true}, {6, listening, true}, {35, listening, false}},
 		"a switch is set wrong":      {{0, wrong, false}},
 		"a cable is in another one":  {{0, elsewhere, false}},

@@ -6,8 +6,8 @@ var helps = map[string]string{
 	"hello": `This page waits for the engine, the part of Touchdown that does the work.
 It continues automatically, also after a reboot. Nothing to type.
 
-If it stays away for more than five minutes: log in on another console and
-start it with  touchdown engine`,
+If it stays away for more than five minutes, and Touchdown is not being
+updated: log in on another console and start it with  touchdown engine`,
 
 	"checks": `This page shows what Touchdown found on this machine. It changes nothing.
 

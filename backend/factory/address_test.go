@@ -93,7 +93,7 @@ func TestOwnAddressesComeLast(t *testing.T) {
 			"2001:db8:1::10/64",
 		},
 		"on a busy machine another run takes the address away, and puts it back seconds later": {
-			`ip() { [ "$*" = "-o address show dev br-ex to 192.0.2.10" ] && [ $SECONDS -lt 3 ] || command ip "$@"; }; export -f ip; bash $order; unset -f ip`,
+			`ip() { [ "$*" = "-o address show dev br-ex to 192.0.2.10" ] && [ $SECONDS -lt 3 ] || command ip "$@"; }; export -f ip; bash $order boot; unset -f ip`,
 			"192.0.2.10/32 2001:db8:1::10/128",
 		},
 		"a lease replaces another, and NetworkManager tells nobody": {

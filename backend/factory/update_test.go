@@ -33,7 +33,7 @@ func cutTrial(t *testing.T, m *node.Machine, update, running, before string) {
 	}{
 		{"the command is killed", "KILL", func() {
 			must(t, m, "systemctl is-active touchdown-update-end.timer")
-			must(t, m, "systemctl start touchdown-update-end.service") // what the timer does in 5 minutes
+			must(t, m, "systemctl start touchdown-update-end.service") // what the timer does in 15 minutes
 		}},
 		{"the power is cut", "STOP", func() {
 			if err := errors.Join(m.PowerCut(wait.Within(t, time.Minute), true), m.Boot(wait.Within(t, time.Minute))); err != nil {

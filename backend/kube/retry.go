@@ -64,10 +64,10 @@ type tries struct {
 	start time.Time
 }
 
-// once makes one call. An API that takes the connection and says nothing must not outlast the limit by far; a busy one is given readyTime, also
-// where a form asks it once.
+// once makes one call. An API that takes the connection and says nothing must not outlast the limit by far: a form asks for many things, one after
+// the other.
 func (t tries) once(ctx context.Context, call func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, min(30*time.Second, max(readyTime, t.Pace.Limit)))
+	ctx, cancel := context.WithTimeout(ctx, min(30*time.Second, max(5*time.Second, t.Pace.Limit)))
 	defer cancel()
 	return call(ctx)
 }

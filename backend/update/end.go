@@ -17,7 +17,7 @@ const (
 	// endUnit is the timer that ends a trial, and the service that it starts. Both are in systemd's memory alone.
 	endUnit = layout.TrialUnit
 	// endAfter is long enough for two programs on a slow disk, two engines that do not stop and the latest first answer of each (6 minutes),
-	// in seconds.
+	// in seconds. Where the node's own program does not answer either, it is started a third time, which may meet the timer: that starts it too.
 	endAfter = "900"
 	// endScript is what `end` does, for a shell: which program is in place then, and what it can, is not known. The drop-in may be gone
 	// already, and the engine still be the one of the trial. No part waits for the success of the one before.

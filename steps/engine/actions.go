@@ -186,6 +186,7 @@ func (c *core) start(a session.Action, last func() error) error {
 		if err := c.draft.lock(c.draft.idle.Begin); err != nil {
 			return err
 		}
+		delete(c.notices, pinNotice)
 	}
 	e := event.Event{
 		Kind: event.Started, Fingerprint: c.draft.review.Fingerprint, Lasts: c.draft.review.lasts(cmp.Or(c.o.Pace, 1)),
@@ -255,7 +256,7 @@ func (c *core) skip(a session.Action) error {
 	}
 	why := message.T("left out by a person.")
 	if a.Reason != "" {
-		why = message.F("left out by a person. %s", a.Reason)
+		why = message.F("left out by a person: %s", a.Reason)
 	}
 	if err := c.recorder.emit(event.Event{Kind: event.Skipped, Step: a.Step, Text: why, By: c.control.holder}); err != nil {
 		return err

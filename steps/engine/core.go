@@ -86,9 +86,10 @@ func (c *core) takeUp(events []event.Event, damage string) {
 		c.resumed = c.recorder.now()
 	}
 	c.takeStock(c.recorder.journal.read, damage)
-	// Where nothing is lost, a power cut came between the PIN of a start and its event.
-	unstarted := c.job.state == view.Collecting && !c.job.touched() && !c.job.doubtful && damage == "" && len(c.stock.lost) == 0
-	if !c.o.DryRun && (unstarted || c.job.state == view.IsUndone) { // an undo may have failed at it
+	// Where nothing is lost, a power cut came between the PIN of a start and its event, or an undo could not take the PIN back. Where records are
+	// lost, a later start may have been among them: a lock stays rather than opens.
+	whole := damage == "" && len(c.stock.lost) == 0 && !c.job.doubtful
+	if !c.o.DryRun && whole && (c.job.state == view.Collecting && !c.job.touched() || c.job.state == view.IsUndone) {
 		takePINBack(c)
 	}
 	if !c.o.DryRun {

@@ -33,14 +33,16 @@ func idleNotice(e *Engine) (all []message.Text) {
 	return all
 }
 
+// pinNotice says that the PIN of a job that was undone still counts.
+const pinNotice = "pin"
+
 // takePINBack takes back the PIN that a start set, and says so where the disk keeps it: the consoles lock all the same. Whoever calls it
 // holds mu. The next engine tries again.
 func takePINBack(c *core) {
-	const notice = "pin"
-	delete(c.notices, notice)
+	delete(c.notices, pinNotice)
 	if err := c.draft.idle.Back(); err != nil {
 		c.o.Node.Log.Error("the PIN of the consoles cannot be taken back", "error", err)
-		c.notices[notice] = message.F("The PIN of the consoles could not be taken back: they still lock. Look at the disk that holds %s, then start this machine again.", c.folder.dir)
+		c.notices[pinNotice] = message.F("The PIN of the consoles could not be taken back: they still lock. Look at the disk that holds %s, then start this machine again.", c.folder.dir)
 	}
 	c.recorder.changed()
 }

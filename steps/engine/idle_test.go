@@ -304,6 +304,30 @@ func TestAStartCutShort(t *testing.T) {
 	}
 }
 
+// TestLostRecordsOfAStartKeepTheLock: a journal that ends with an undo does not mean that nothing was started after it.
+func TestLostRecordsOfAStartKeepTheLock(t *testing.T) {
+	r := newRig(t, newWorld())
+	token := take(t, r)
+	r.start(t, r, token, false)
+	until(t, r, "the end", inState(view.IsDone))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Undo}))
+	until(t, r, "the undo", inState(view.IsUndone))
+	file := filepath.Join(r.dir, "journal.jsonl")
+	first, err := os.ReadFile(file)
+	must(t, err)
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Edit}))
+	must(t, r.Set(t.Context(), token, "spec.console.pin", testHash()))
+	r.start(t, r, token, false)
+	until(t, r, "the second landing", inState(view.IsDone))
+	must(t, r.Close())
+	must(t, os.WriteFile(file, first, 0o600))
+	r.open(t)
+	until(t, r, "what is known", inState(view.IsDone))
+	if !r.locks(t) {
+		t.Error("the lock is gone with the records of its start")
+	}
+}
+
 // TestALostJournalKeepsTheLock: what lost its records cannot know that no work began.
 func TestALostJournalKeepsTheLock(t *testing.T) {
 	w := newWorld()

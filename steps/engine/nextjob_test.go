@@ -60,7 +60,7 @@ func skipLight(t *testing.T, r *rig, token string) {
 	until(t, r, "the end", inState(view.IsDone))
 	r.w.setFail("light", nil)
 	if !slices.ContainsFunc(theReport(r).Steps, func(s report.Step) bool {
-		return s.ID == "light" && s.Outcome == "skipped" && s.Why == "left out by a person. no lamp here"
+		return s.ID == "light" && s.Outcome == "skipped" && s.Why == "left out by a person: no lamp here"
 	}) {
 		t.Errorf("the report does not say why: %+v", theReport(r).Steps)
 	}

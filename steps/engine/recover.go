@@ -10,7 +10,7 @@ import (
 )
 
 // recoverLimit ends a recovery that made no progress for so long; the consoles wait for it. A step that is stopped tells so in
-// a notice, and tries again when the next engine starts. The timeouts of backend/network for putting settings back are shorter, in sum too.
+// a notice, and tries again when the next engine starts. It is longer than all timeouts of backend/network's PutBack together.
 const recoverLimit = 10 * time.Minute
 
 // recover lets each step whose Run was interrupted put right what it must not leave behind. It comes before the

@@ -22,13 +22,13 @@ func (s slowly) Recover(ctx context.Context, _ *backend.Node, _ steps.Report) er
 	}
 }
 
-// TestABusyMachineRecovers: the old network settings may take more than three minutes to come back, by the timeouts of backend/network
+// TestABusyMachineRecovers: the old network settings may take nearly five minutes to come back, by the timeouts of backend/network
 // together. One that was stopped before would leave the node with half of them.
 func TestABusyMachineRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, newWorld())
 		defer r.Close()
-		r.recoverStep(slowly(4*time.Minute), &stepReport{e: r.Engine, step: "light"})
+		r.recoverStep(slowly(5*time.Minute), &stepReport{e: r.Engine, step: "light"})
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if notice, told := r.core.notices["recover light"]; told {

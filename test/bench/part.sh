@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # part.sh NAME "WHAT" COMMAND...: runs one part of the build, says when it begins and ends, and writes what it took, wall and
-# CPU seconds of all its processes, to build.json in the cache; and what it took at most, which is a build from nothing: later ones find
-# half of it in Go's cache. What a part prints is shown if it fails, its warnings always. DOING and DID
+# CPU seconds of all its processes, to build.json in the cache; and what the dearest build took, which is one from nothing unless Go's
+# cache was there before. What a part prints is shown if it fails, its warnings always. DOING and DID
 # are other words for what it does.
 set -euo pipefail
 name=$1 what=$2 doing=${DOING:-building} did=${DID:-built}

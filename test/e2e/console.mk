@@ -7,3 +7,4 @@ e2e-tools: | node-tools ## install what the tests of the console through IPMI, o
 	@for tool in ipmi_sim ipmitool fsck.vfat mcopy xorriso openssl node zbarimg loadkeys; do command -v $$tool >/dev/null && continue; \
 	  $(INSTALL) packages-e2e "$(E2E_APT)" test/bench/install.sh $(E2E_APT) || exit 1; break; done
 	@loadkeys --parse us >/dev/null 2>&1 || $(INSTALL) packages-e2e "$(E2E_APT)" test/bench/install.sh $(E2E_APT)
+	@loadkeys --parse us >/dev/null

@@ -97,7 +97,14 @@ func (k *keys) of(r Row) (string, error) {
 	if r.usesProgram() {
 		sum.Write(k.program)
 	}
-	fmt.Fprintf(sum, "%q %q %q %q", r.Package, r.Run, r.Env, r.Make)
+	out := ""
+	if r.Make == "" {
+		var err error
+		if out, err = r.leftOut(".", table); err != nil {
+			return "", err
+		}
+	}
+	fmt.Fprintf(sum, "%q %q %q %q %q", r.Package, r.Run, r.Env, r.Make, out)
 	if r.Make != "" {
 		// A target of make may use anything of the tree.
 		if err := k.everything(sum); err != nil {

@@ -13,8 +13,8 @@ Written by ` + "`make golden`" + ` from the table in ` + "`tier/table.go`" + `; 
 - ` + "`make unit`" + ` is for a laptop: it needs neither root nor a bench. The last line counts the tests that it skipped for that reason.
 - ` + "`make test`" + ` is CI's tier: all that is quick, with the race detector, and beside it the rows of tier *test* below, two
   at a time. A row leaves out what the quick tests do.
-- ` + "`make test-all`" + ` is those and the rows of tier *all*. It is run before an issue is closed; the two targets below that are "apart" are not in it, for
-  one needs other repositories and the other takes another 25 minutes for a second version of one part.
+- ` + "`make test-all`" + ` is those and the rows of tier *all*. It is run before an issue is closed. It leaves out the two targets that are apart: one needs
+  other repositories, the other takes 25 minutes to test an older NetworkManager.
 - ` + "`make real-operators`" + ` is apart from both: it builds OpenShift's own operators at the commits of ` + "`bench/operators/operators.lock`" + `,
   out of ` + "`MIRROR=folder`" + ` with copies of their repositories or out of clones, and plays a move, its undo and hostile
   configurations against them and against the stand-ins. ` + "`.cache/bench/real-operators.json`" + ` names each real

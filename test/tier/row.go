@@ -66,8 +66,8 @@ func (r Row) pattern() string {
 	return "^" + r.Run + "$"
 }
 
-// leftOut is what -test.skip gets: the tests of the package that have rows of their own, and those that do in a row just what the quick tests
-// have done with the race detector. No quick test is run below test: there, each belongs to what it boots.
+// leftOut is what -test.skip gets: the tests of the package that have rows of their own, and its quick tests, which make test has already run
+// with the race detector. Below test nothing is left out: make test does not run the quick tests of what boots.
 func (r Row) leftOut(root string, all []Row) (string, error) {
 	if r.Run != "" {
 		return "", nil

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // module is the import path of the repository.
@@ -32,17 +33,30 @@ type aTest struct {
 // the race detector changes. Who uses a type is taken to call each of its methods, so that a test counts as a slow one rather than as a quick
 // one.
 func testsOf(root, pkg string) ([]aTest, error) {
-	s := &source{root: root, fset: token.NewFileSet(), slow: map[string]bool{}}
+	s := &source{root: root, fset: token.NewFileSet()}
 	g, err := s.graph(pkg, true)
 	if err != nil {
 		return nil, err
 	}
 	var all []aTest
-	for d := range g.uses {
-		test := strings.HasPrefix(d.name, "Test") || strings.HasPrefix(d.name, "Fuzz") || strings.HasPrefix(d.name, "Example")
-		if test && d.name != "TestMain" {
-			all = append(all, aTest{d.name, strings.Join(strings.Fields(g.docs[d]), " "), !g.reaches(d, map[decl]bool{})})
+	always := false // something that runs before each test asks for it
+	twice := map[string]bool{}
+	for d, is := range g.funcs {
+		if !is {
+			continue
 		}
+		slow := g.reaches(d, map[decl]bool{})
+		test := strings.HasPrefix(d.name, "Test") || strings.HasPrefix(d.name, "Fuzz") || strings.HasPrefix(d.name, "Example")
+		switch {
+		case d.name == "init" || d.name == "TestMain":
+			always = always || slow
+		case test:
+			all = append(all, aTest{d.name, strings.Join(strings.Fields(g.docs[d]), " "), !slow})
+			twice[d.name] = twice[d.name] || slow // of a package and of its tests from outside
+		}
+	}
+	for i, t := range all {
+		all[i].quick = t.quick && !always && !twice[t.name]
 	}
 	slices.SortFunc(all, func(a, b aTest) int { return strings.Compare(a.name, b.name) })
 	return all, nil
@@ -67,9 +81,16 @@ type decl struct {
 
 // graph is what each declaration of a package uses of the others.
 type graph struct {
+	fset   *token.FileSet
 	uses   map[decl][]decl
 	marked map[decl]bool
 	docs   map[decl]string
+	funcs  map[decl]bool // functions, without methods
+}
+
+// inTest tells whether something stands in a file of tests, which nothing outside of them can use.
+func (g *graph) inTest(at token.Pos) bool {
+	return strings.HasSuffix(g.fset.Position(at).Filename, "_test.go")
 }
 
 // reaches tells whether a declaration uses a mark, or another one that does.
@@ -85,7 +106,6 @@ func (g *graph) reaches(d decl, seen map[decl]bool) bool {
 type source struct {
 	root string
 	fset *token.FileSet
-	slow map[string]bool // by import path: whether a package of the tests leads to a mark
 }
 
 // elsewhere is an importer without packages: of what is imported, only the name is looked at.
@@ -98,7 +118,7 @@ func (s *source) graph(pkg string, tests bool) (*graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &graph{uses: map[decl][]decl{}, marked: map[decl]bool{}, docs: map[decl]string{}}
+	g := &graph{fset: s.fset, uses: map[decl][]decl{}, marked: map[decl]bool{}, docs: map[decl]string{}, funcs: map[decl]bool{}}
 	of := map[string][]*ast.File{} // a package, and that of its tests from outside
 	for _, name := range names {
 		if !tests && strings.HasSuffix(name, "_test.go") {
@@ -114,7 +134,7 @@ func (s *source) graph(pkg string, tests bool) (*graph, error) {
 		return nil, fmt.Errorf("no Go file in %s", pkg)
 	}
 	for _, files := range of {
-		info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+		info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Defs: map[*ast.Ident]types.Object{}}
 		check := types.Config{Importer: elsewhere{}, Error: func(error) {}}
 		p, _ := check.Check(pkg, s.fset, files, info) // its errors are those of the packages that were not read
 		for _, f := range files {
@@ -134,17 +154,25 @@ func (s *source) graph(pkg string, tests bool) (*graph, error) {
 func (g *graph) add(d decl, node ast.Node, p *types.Package, info *types.Info, imports map[string]string) {
 	g.uses[d] = append(g.uses[d], methodsOf(d, p)...)
 	if f, ok := node.(*ast.FuncDecl); ok {
-		g.docs[d] = f.Doc.Text()
+		g.docs[d], g.funcs[d] = f.Doc.Text(), f.Recv == nil
 	}
+	of := map[ast.Expr]bool{} // names that belong to what stands before their dot, and names of fields
 	ast.Inspect(node, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.SelectorExpr:
+			of[n.Sel] = true
 			if x, ok := n.X.(*ast.Ident); ok {
 				mark := imports[x.Name]
 				g.marked[d] = g.marked[d] || mark == n.Sel.Name || mark == "*"
 			}
+		case *ast.KeyValueExpr:
+			of[n.Key] = true
 		case *ast.Ident:
-			if o := info.Uses[n]; o != nil {
+			o := info.Uses[n]
+			if _, made := info.Defs[n]; o == nil && !made && !of[n] { // in an expression with an unknown type
+				o = p.Scope().Lookup(n.Name)
+			}
+			if o != nil && (g.inTest(d.at) || !g.inTest(o.Pos())) {
 				g.uses[d] = append(g.uses[d], decl{o.Name(), o.Pos()})
 			}
 		}
@@ -214,18 +242,26 @@ func (s *source) marksOf(f *ast.File) (map[string]string, error) {
 	return of, nil
 }
 
-// leads tells whether a package of the tests has anything that reaches a mark.
-func (s *source) leads(imported string) (bool, error) {
-	pkg, ours := strings.CutPrefix(imported, module+"/test/")
-	if known, ok := s.slow[imported]; ok || !ours || marks[imported] != "" {
-		return known, nil
+// leading remembers leads for the whole run, in which no source changes: by root and import path.
+var leading sync.Map
+
+// leads tells whether a package, such as one of helpers, has anything that reaches a mark.
+func (s *source) leads(imported string) (leads bool, err error) {
+	pkg, ours := strings.CutPrefix(imported, module+"/")
+	if !ours || marks[imported] != "" {
+		return false, nil
 	}
-	g, err := s.graph(filepath.Join("test", pkg), false)
+	key := [2]string{s.root, imported}
+	if known, ok := leading.Load(key); ok {
+		return known.(bool), nil
+	}
+	g, err := s.graph(pkg, false)
 	if err != nil {
 		return false, err
 	}
-	for d := range g.marked {
-		s.slow[imported] = s.slow[imported] || g.marked[d]
+	for _, marked := range g.marked {
+		leads = leads || marked
 	}
-	return s.slow[imported], nil
+	leading.Store(key, leads)
+	return leads, nil
 }

@@ -13,7 +13,9 @@ var ways = map[string]string{
 	"pkg/a_test.go": `package pkg
 
 import (
+	"other"
 	"testing"
+	"touchdown/backend/pretend"
 	"touchdown/test/plain"
 	"touchdown/test/rig"
 	"touchdown/test/wait"
@@ -41,6 +43,9 @@ func TestByAnotherPackage(t *testing.T) { rig.New(t) }
 func TestByAPackageOfAPackage(t *testing.T) { plain.Far(t) }
 func TestShorter(t *testing.T) { if testing.Short() { return } }
 func TestShorterUnderTheDetector(t *testing.T) { if short.On { return } }
+func TestByAHelperOfTheProduct(t *testing.T) { pretend.New(t) }
+func TestByAnUnknownValue(t *testing.T) { other.Value.(node).start() }
+func TestInBoth(t *testing.T) {}
 func FuzzSlow(f *testing.F) { wait.Slow(f) }
 
 func TestQuick(t *testing.T) { lamp{}.start(); circle(3); wait.Until(t) }
@@ -48,10 +53,11 @@ func FuzzQuick(f *testing.F) {}
 func ExampleNode() {}
 func TestMain(m *testing.M) {}
 `,
-	"pkg/b_test.go":           "package pkg_test\n\nimport (\"testing\"; \"touchdown/test/rig\")\n\nfunc help(t *testing.T) { rig.New(t) }\nfunc TestFromOutside(t *testing.T) { help(t) }\nfunc TestQuickFromOutside(t *testing.T) {}\n",
+	"pkg/b_test.go":           "package pkg_test\n\nimport (\"testing\"; \"touchdown/test/rig\")\n\nfunc help(t *testing.T) { rig.New(t) }\nfunc TestFromOutside(t *testing.T) { help(t) }\nfunc TestQuickFromOutside(t *testing.T) {}\nfunc TestInBoth(t *testing.T) { help(t) }\n",
 	"test/rig/rig.go":         "package rig\n\nimport (\"testing\"; \"touchdown/test/wait\")\n\nfunc New(t testing.TB) { wait.Slow(t) }\n",
 	"test/rig/rig_test.go":    "package rig\n",
 	"test/plain/plain.go":     "package plain\n\nimport (\"testing\"; \"touchdown/test/rig\")\n\nfunc Far(t testing.TB) { rig.New(t) }\n",
+	"backend/pretend/p.go":    "package pretend\n\nimport (\"testing\"; \"touchdown/test/rig\")\n\nfunc New(t testing.TB) { rig.New(t) }\n",
 	"test/wait/never_read.go": "no Go",
 }
 
@@ -69,6 +75,13 @@ func TestQuickTests(t *testing.T) {
 	quick, err := quickTests(dir, "pkg")
 	if want := []string{"ExampleNode", "FuzzQuick", "TestQuick", "TestQuickFromOutside"}; err != nil || !slices.Equal(quick, want) {
 		t.Errorf("%q, %v; want %q", quick, err, want)
+	}
+	early := filepath.Join(dir, "pkg", "early_test.go")
+	if err := os.WriteFile(early, []byte("package pkg\n\nimport \"testing\"\n\nvar long bool\n\nfunc init() { long = !testing.Short() }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if quick, err := quickTests(dir, "pkg"); len(quick) > 0 || err != nil {
+		t.Errorf("with an init that asks for -short: %q, %v", quick, err)
 	}
 	if _, err := quickTests(dir, "other"); err == nil {
 		t.Error("a package that is not there has tests")
