@@ -162,6 +162,7 @@ func (e *ended) Fatalf(format string, args ...any) {
 	e.said = "failed: " + fmt.Sprintf(format, args...)
 	runtime.Goexit()
 }
+
 func (e *ended) Skipf(format string, args ...any) {
 	e.said = fmt.Sprintf(format, args...)
 	runtime.Goexit()
