@@ -66,7 +66,7 @@ func (r Row) pattern() string {
 	return "^" + r.Run + "$"
 }
 
-// leftOut is what -test.skip gets: the tests of the package that have rows of their own, and its quick tests, which make test has already run
+// leftOut is what -test.skip gets: the tests of the package that have rows of their own, and its quick tests, which make test runs itself,
 // with the race detector. Below test nothing is left out: make test does not run the quick tests of what boots.
 func (r Row) leftOut(root string, all []Row) (string, error) {
 	if r.Run != "" {
