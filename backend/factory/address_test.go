@@ -96,6 +96,10 @@ func TestOwnAddressesComeLast(t *testing.T) {
 			`ip() { [ "$*" = "-o address show dev br-ex to 192.0.2.10" ] && [ $SECONDS -lt 3 ] || command ip "$@"; }; export -f ip; bash $order boot; unset -f ip`,
 			"192.0.2.10/32 2001:db8:1::10/128",
 		},
+		"the kernel's messages end: the watch ends too, for systemd starts it again": {
+			`ip() { [ "$*" = "-o monitor address" ] || command ip "$@"; }; export -f ip; said=$(bash $order watch 2>&1) && exit 1; [ "${said%% has ended*}" = "ip monitor" ] || { echo "$said"; exit 1; }; unset -f ip`,
+			"192.0.2.10/32 2001:db8:1::10/128",
+		},
 		"a lease replaces another, and NetworkManager tells nobody": {
 			"a 198.51.100.7/24" + lease + "; bash $order; follow; d 198.51.100.7/24; a 203.0.113.9/24" + lease + "; for _ in {1..200}; do first 203.0.113.9 && break; sleep 0.1; done; order=/dev/null",
 			"203.0.113.9/24(dynamic) 192.0.2.10/32 2001:db8:1::10/128",
