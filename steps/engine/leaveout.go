@@ -7,12 +7,13 @@ import (
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 )
 
 // leaveOut has a step that is left out put right first what it left half done, and tells whether the work goes on. The step shows as the one
-// at work meanwhile; for the journal it stays left out, so that a node that goes down here begins with this again.
+// at work meanwhile; for the journal it stays left out, so that a node that goes down here begins with this again, in as many boots as a Run.
 func (r *run) leaveOut(ctx context.Context, step steps.Step) bool {
 	id := step.ID()
 	a, half, err := halfDone(r.e, step)
@@ -27,6 +28,10 @@ func (r *run) leaveOut(ctx context.Context, step steps.Step) bool {
 		r.stopped(ctx, id, 0, ctx.Err())
 		return false
 	}
+	if err := r.beginLeavingOut(id); err != nil {
+		r.fail(id, err, 0)
+		return false
+	}
 	over := r.show(id)
 	(&stepReport{e: r.e, step: id}).Say(message.F("The step is left out. It had left something half done, which is put right first: %s.", half))
 	begin := r.e.now()
@@ -36,6 +41,19 @@ func (r *run) leaveOut(ctx context.Context, step steps.Step) bool {
 	}
 	over()
 	return true
+}
+
+// beginLeavingOut journals the boot in which a step is put right, unless there were too many of them.
+func (r *run) beginLeavingOut(id string) error {
+	boot, _ := r.e.o.Node.Host.BootID() // "": a machine that does not tell counts no boots
+	r.e.mu.Lock()
+	s := r.e.core.job.step(id)
+	begun := event.Event{Kind: event.Skipped, Step: id, Text: s.skip, By: s.skippedBy, Boot: boot}
+	r.e.mu.Unlock()
+	if err := r.e.emit(begun); err != nil {
+		return err
+	}
+	return r.tooManyBoots(id)
 }
 
 // show shows a step that is left out as the one at work, until over is called. Nothing of it is for the journal.

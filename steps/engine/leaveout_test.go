@@ -163,6 +163,30 @@ func TestNodeThatGoesDownWhileAStepIsLeftOut(t *testing.T) {
 	}
 }
 
+// TestNodeThatGoesDownAgainAndAgainWhileAStepIsLeftOut fails in the end, as one does whose step takes it down, and a person may try again.
+func TestNodeThatGoesDownAgainAndAgainWhileAStepIsLeftOut(t *testing.T) {
+	r, lamp := hanging(t)
+	begun := make(chan struct{}, 1)
+	lamp.sets(func(ctx context.Context) error {
+		begun <- struct{}{}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Skip, Step: "lamp"}))
+	for boot := 1; boot <= maxStarts; boot++ {
+		<-begun
+		must(t, r.Close())
+		r.host.Boot()
+		r.open(t)
+	}
+	if s := until(t, r, "the failure", inState(view.HasFailed)); s.Problem.Code != "RBT-CNT" || s.Current != "lamp" {
+		t.Errorf("at %s, the problem: %+v", s.Current, s.Problem)
+	}
+	lamp.sets(nil)
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Skip, Step: "lamp"}))
+	until(t, r, "the end", inState(view.IsDone))
+}
+
 // TestHandOverWaitsForWhatIsHalfDone: its notes would be wiped, and nobody could put it right.
 func TestHandOverWaitsForWhatIsHalfDone(t *testing.T) {
 	r, lamp := hanging(t)

@@ -27,7 +27,7 @@ type stepState struct {
 	seconds     float64 // of all its attempts in this job, and of the reboots that it asked for; or of its undo
 	fingerprint string
 	reboots     []string // boot ids from which a reboot was asked, since the step last got further
-	boots       []string // boot ids in which the step was begun, since it last got further
+	boots       []string // boot ids in which the step, or putting it right, was begun, since it last got further
 	touched     bool     // Run has been called, so there may be something to undo
 	skippedBy   string   // the console at which a person skipped it after a failure; "": nobody did in this job
 }
@@ -37,6 +37,13 @@ type stepState struct {
 func (s *stepState) begin() {
 	looked := slices.DeleteFunc(s.checks, func(c check.Check) bool { return s.earlier[c.ID] })
 	*s = stepState{status: view.Pending, touched: s.touched, waivers: s.waivers, checks: looked}
+}
+
+// begunIn takes the boot in which the step was begun; "" is none.
+func (s *stepState) begunIn(boot string) {
+	if boot != "" && !slices.Contains(s.boots, boot) {
+		s.boots = append(s.boots, boot)
+	}
 }
 
 // count is where a count began.

@@ -25,7 +25,11 @@ func (w *worktime) apply(e event.Event) {
 		w.over()
 	}
 	w.seq = e.Seq
-	switch e.Kind {
+	kind := e.Kind
+	if kind == event.Skipped && e.Boot != "" { // what a step that is left out left half done is put right
+		kind = event.Started
+	}
+	switch kind {
 	case event.Started, event.Undoing:
 		if e.Step == "" {
 			break

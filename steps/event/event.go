@@ -28,7 +28,7 @@ const (
 	Said       Kind = "say"       //
 	Asked      Kind = "question"  //
 	Answered   Kind = "answered"  // Text is the answer, By who or what gave it
-	Skipped    Kind = "skipped"   // Text is why
+	Skipped    Kind = "skipped"   // Text is why; once more with a Boot when what it left half done is put right in that boot
 	Done       Kind = "done"      //
 	Failed     Kind = "failed"    // Problem says why
 	Undoing    Kind = "undoing"   //
@@ -50,7 +50,7 @@ type Event struct {
 	Text        message.Text       `json:"text,omitzero"`         //
 	By          string             `json:"by,omitempty"`          // console, "policy", "default", "deadline"
 	Fingerprint string             `json:"fingerprint,omitempty"` // of the step's inputs, or of the review
-	Boot        string             `json:"boot,omitempty"`        // boot id, with Rebooting
+	Boot        string             `json:"boot,omitempty"`        // boot id, with Started, Skipped and Rebooting
 	Seconds     float64            `json:"seconds,omitempty"`     // how long the step worked, without waiting for answers; with an ending and Rebooting
 	Progress    *progress.Progress `json:"progress,omitempty"`
 	Check       *check.Check       `json:"check,omitempty"`
