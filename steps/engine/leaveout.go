@@ -77,7 +77,10 @@ func halfDone(e *Engine, step steps.Step) (a steps.Abandoner, half message.Text,
 		return nil, message.Text{}, nil
 	}
 	if half, err = a.Half(&stepReport{e: e, step: step.ID()}); err != nil {
-		err = fmt.Errorf("reading whether something was left half done: %w", err)
+		err = &problem.Problem{
+			Code: "HALF-RD", Summary: message.F("What this step noted cannot be read, so it is not known whether it left something half done (%s).", step.Title()),
+			Fix: message.T("Look at the disk that holds the state folder, then retry."), Err: err,
+		}
 	}
 	return a, half, err
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 
 	"touchdown/backend"
@@ -22,6 +23,7 @@ import (
 type halved struct {
 	*setting
 	part func(context.Context) error // what Abandon does first; it does no more where that returns an error
+	lost error                       // what reading the note comes to
 }
 
 // errLazy lets Abandon end well with nothing put right.
@@ -34,6 +36,11 @@ func (s *halved) sets(part func(context.Context) error) {
 }
 
 func (s *halved) Half(report steps.Report) (message.Text, error) {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	if s.lost != nil {
+		return message.Text{}, s.lost
+	}
 	if noted, err := report.Noted("half"); err != nil || string(noted) != "begun" {
 		return message.Text{}, nil
 	}
@@ -185,6 +192,29 @@ func TestNodeThatGoesDownAgainAndAgainWhileAStepIsLeftOut(t *testing.T) {
 	lamp.sets(nil)
 	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Skip, Step: "lamp"}))
 	until(t, r, "the end", inState(view.IsDone))
+}
+
+// TestWhatAStepNotedCannotBeRead: neither is the step left out nor the hand-over accepted, and it is told why.
+func TestWhatAStepNotedCannotBeRead(t *testing.T) {
+	r, lamp := hanging(t)
+	reads := func(err error) {
+		r.w.mu.Lock()
+		defer r.w.mu.Unlock()
+		lamp.lost = err
+	}
+	reads(syscall.EIO)
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Skip, Step: "lamp"}))
+	if s := until(t, r, "the failure", inState(view.HasFailed)); s.Problem.Code != "HALF-RD" || s.Current != "lamp" {
+		t.Errorf("at %s, the problem: %+v", s.Current, s.Problem)
+	}
+	reads(nil)
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Skip, Step: "lamp"}))
+	until(t, r, "the end", inState(view.IsDone))
+	reads(syscall.EIO)
+	err := r.Do(t.Context(), take(t, r), session.Action{Verb: session.HandOver})
+	if p, ok := errors.AsType[*problem.Problem](err); !ok || p.Code != "HALF-RD" || !errors.Is(err, syscall.EIO) {
+		t.Fatalf("the hand-over is %v", err)
+	}
 }
 
 // TestHandOverWaitsForWhatIsHalfDone: its notes would be wiped, and nobody could put it right.
