@@ -19,12 +19,15 @@ import (
 	"touchdown/test/wait"
 )
 
-// crashes reads how many faults to inject, and from which seed; `make test-all` injects a few, `make crash` many. More faults in one
-// landing make them cheaper; a step that goes down in more than ten boots gives up, as it should.
+// perLanding is how many faults `make crash` and `make cuts` inject in one landing: more make each cheaper, but a step that goes down in more
+// than ten boots gives up, as it should.
+const perLanding = 10
+
+// crashes reads how many faults to inject, and from which seed; `make test-all` injects a few, `make crash` many.
 func crashes() (n, each int, seed uint64) {
 	n, each, seed = 20, 7, 7
 	if v, err := strconv.Atoi(os.Getenv("CRASH_N")); err == nil {
-		n, each = v, 5
+		n, each = v, perLanding
 	}
 	if v, err := strconv.ParseUint(os.Getenv("CRASH_SEED"), 10, 64); err == nil {
 		seed = v

@@ -112,11 +112,11 @@ func texts(all []scene) []string {
 
 // TestMoreFaultsAddLandings: the landings of a smaller number are the first of a larger one, and another seed draws others.
 func TestMoreFaultsAddLandings(t *testing.T) {
-	few, many := texts(scenes(7, quiet(), 200, 5)), texts(scenes(7, quiet(), 1000, 5))
-	if len(few) != 40 || len(many) != 200 || !slices.Equal(few, many[:40]) {
+	few, many := texts(scenes(7, quiet(), 200, perLanding)), texts(scenes(7, quiet(), 1000, perLanding))
+	if len(few) != 20 || len(many) != 100 || !slices.Equal(few, many[:20]) {
 		t.Errorf("%d landings, %d landings, the first of them not the same", len(few), len(many))
 	}
-	if slices.Equal(few, texts(scenes(8, quiet(), 200, 5))) {
+	if slices.Equal(few, texts(scenes(8, quiet(), 200, perLanding))) {
 		t.Error("two seeds, the same landings")
 	}
 	if got := scenes(7, quiet(), 12, 5); len(got) != 3 || len(got[2].before)+len(got[2].behind) != 2 {
@@ -129,7 +129,7 @@ func TestFaultsReachEveryBoundary(t *testing.T) {
 	for n, least := range map[int]int{200: 45, 1000: 60} {
 		for seed := range uint64(20) {
 			reached := map[string]bool{}
-			for _, s := range scenes(seed, quiet(), n, 5) {
+			for _, s := range scenes(seed, quiet(), n, perLanding) {
 				for _, b := range s.before {
 					if b.at != "" {
 						reached[b.at] = true
