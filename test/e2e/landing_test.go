@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -98,8 +99,9 @@ func TestLanding(t *testing.T) {
 	if err := l.Node.Wait(wait.Within(t, 30*time.Second), "ip -br -4 address show br-ex | grep -q 198.51.100.10"); err != nil {
 		t.Errorf("the cable is in again: %v", err)
 	}
-	if err := l.Proof(ctx, domain); err != nil {
-		t.Errorf("from outside, after the boot: %v", err)
+	// The router answers 503 for an application until it hears that its pod was started again.
+	if err := wait.For(ctx, "the cluster from outside, after the boot", func(ctx context.Context) error { return l.Proof(ctx, domain) }); err != nil {
+		t.Error(err)
 	}
 	if out, err := inAPI(ctx, l); err != nil || !strings.Contains(out, `"zone":"berlin"`) {
 		t.Errorf("the node's label after the boot: %v\n%s", err, out)
