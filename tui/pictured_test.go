@@ -150,7 +150,7 @@ func keepOrBack(s *view.Snapshot) {
 	until(s, "network")
 	s.State = view.InQuestion
 	s.Question = &view.Question{Step: "network", Until: epoch.Add(2 * time.Minute), Question: steps.Question{
-		ID: "keep-network", Text: message.T("Gateway: Nobody at 198.51.100.99 answers. Keep the new network settings?"),
+		ID: "keep-network", Text: message.T("Gateway: Nothing answers at 198.51.100.99. Keep the new network settings?"),
 		Detail:  message.T("Keeping them goes on with the new address. Putting them back returns to the old one, and you can fix your answers."),
 		Choices: []steps.Choice{{Value: "keep", Label: message.T("Keep the new settings")}, {Value: "back", Label: message.T("Put the old ones back")}, {Value: "edit", Label: message.T("Put the old ones back and fix the answers")}},
 		Default: "back",
