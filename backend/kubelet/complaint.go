@@ -3,6 +3,7 @@ package kubelet
 import (
 	"cmp"
 	"iter"
+	"os"
 	"path"
 	"slices"
 	"strconv"
@@ -18,14 +19,37 @@ const (
 )
 
 // logs are those of a container, the oldest first. The kubelet names each by how often the container had been started before, and
-// keeps the newest few.
+// keeps the newest few; a pod of another revision has a folder of its own and is counted from zero, so that the time counts first.
 func logs(m *host.Machine, container string) []string {
 	files, err := m.Glob("/var/log/pods/" + container + "/*.log")
 	if err != nil {
 		return nil
 	}
-	slices.SortStableFunc(files, func(a, b string) int { return cmp.Compare(attempt(a), attempt(b)) })
+	began := map[string]string{}
+	for _, file := range files {
+		began[file] = begin(m, file)
+	}
+	slices.SortStableFunc(files, func(a, b string) int {
+		return cmp.Or(cmp.Compare(began[a], began[b]), cmp.Compare(attempt(a), attempt(b)))
+	})
 	return files
+}
+
+// stamp is how the container runtime writes a time.
+const stamp = "2006-01-02T15:04:05.000000000-07:00"
+
+// begin is when a log began: the time of its first line. An empty one is of a container that has just begun, or was left by a loss of
+// power; its file tells when.
+func begin(m *host.Machine, file string) string {
+	first, _, err := m.ReadHead(file, int64(len(stamp)))
+	if at, _, _ := strings.Cut(string(first), " "); err == nil && at != "" {
+		return at
+	}
+	info, err := os.Stat(m.Path(file))
+	if err != nil {
+		return ""
+	}
+	return info.ModTime().UTC().Format(stamp)
 }
 
 func attempt(file string) int {

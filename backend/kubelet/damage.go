@@ -27,7 +27,11 @@ const mostSaid = 256 << 10
 // Damage tells that etcd will not start, however long one waits. Only its newest start counts, which stays the newest while the kubelet
 // waits to try again: one that has not come to an end yet may be slow, or that of a database that support has repaired.
 func Damage(m *host.Machine) error {
-	said, err := host.ReadTail(m, newest(m), mostSaid)
+	files := logs(m, etcd)
+	if len(files) == 0 {
+		return nil
+	}
+	said, err := host.ReadTail(m, files[len(files)-1], mostSaid)
 	if err != nil {
 		return nil //nolint:nilerr // a log that does not tell is not damage
 	}
@@ -57,19 +61,6 @@ func way(m *host.Machine) message.Text {
 		return message.T("Waiting does not help. Do not reinstall the node: its data is on the disk. Make a support bundle and call support, who can put a backup of the database back.")
 	}
 	return message.F("The cluster does not come back without help, and waiting does not help. Do not reinstall the node: the damaged data is in %s. Make a support bundle and call support. A backup of the cluster as it was before its landing is in %s; with it support can land the node again, but all that was changed in the cluster since is lost.", database, Kept)
-}
-
-// newest is etcd's newest log, "" where there is none. A new pod counts its starts from zero again, so that the time of the first line
-// counts.
-func newest(m *host.Machine) string {
-	file, began := "", ""
-	for _, next := range logs(m, etcd) {
-		first, _, err := m.ReadHead(next, int64(len("2026-11-21T00:00:00.000000000+00:00")))
-		if at, _, _ := strings.Cut(string(first), " "); err == nil && (at == "" || at >= began) { // an empty one has just begun
-			file, began = next, at
-		}
-	}
-	return file
 }
 
 // head is the start of a line: etcd puts a trace of the program behind it.

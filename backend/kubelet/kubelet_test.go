@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -231,10 +232,17 @@ func TestWhichWordsOfEtcdCount(t *testing.T) {
 		"serves after an earlier damage": {map[string]string{"1/etcd/0.log": line(1, ended) + line(2, good)}, false},
 		"rotated":                        {map[string]string{"1/etcd/0.log.20261121-000000": line(1, ended), "1/etcd/0.log": line(2, slow)}, false},
 		"empty":                          {map[string]string{"1/etcd/0.log": line(1, ended), "1/etcd/1.log": ""}, false},
+		"emptied by the loss of power":   {map[string]string{"1/etcd/9.log": "", "2/etcd/0.log": line(1, ended)}, true},
 	} {
 		m := hosttest.New(t)
 		for name, text := range c.logs {
 			m.File(pod+name, text)
+			if c.torn && text == "" {
+				before := time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC)
+				if err := os.Chtimes(m.Path(pod+name), before, before); err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
 		if err := kubelet.Damage(m.Machine); (err != nil) != c.torn {
 			t.Errorf("%s: %v", what, err)

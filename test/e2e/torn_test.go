@@ -10,8 +10,10 @@ import (
 )
 
 // likePods makes the bench's control plane, which is a service, what static pods are to a backup: its database lies where
-// etcd's does, it ends with the node's containers and does not start behind a closed gate, and what it says is in a pod's log.
+// etcd's does, it ends with the node's containers and does not start behind a closed gate, it is started again for ever, and what it says
+// is in a pod's log. The pod that stands for etcd otherwise, and says nothing, goes.
 const likePods = `set -e
+rm /etc/kubernetes/manifests/etcd-pod.yaml
 mkdir -p -m 0700 /var/lib/etcd
 mv /var/lib/bench/controlplane/etcd/member /var/lib/etcd/ && rmdir /var/lib/bench/controlplane/etcd
 ln -s /var/lib/etcd /var/lib/bench/controlplane/etcd
@@ -19,6 +21,7 @@ mkdir -p /etc/systemd/system/{controlplane,kubelet}.service.d
 cat > /etc/systemd/system/controlplane.service.d/20-pod.conf <<'END'
 [Unit]
 ConditionPathExists=!/var/lib/touchdown/armed
+StartLimitIntervalSec=0
 [Service]
 ExecStopPost=/bin/bash -c 'dir=/var/log/pods/openshift-etcd_etcd-sno-factory_bench/etcd; mkdir -p $$dir; n=$$(ls $$dir | grep -c .); \
 	grep -a -E "^(panic: |[{].level)" /var/lib/bench/controlplane/logs/serve.log | tail -3 | sed "s/^/$$(date -uIns) stderr F /" > $$dir/$$n.log; \
