@@ -170,6 +170,17 @@ func TestAwait(t *testing.T) {
 	}
 }
 
+// TestTheComplaintOfTheNewestRevision: a pod of a new revision is counted from zero again, beside the logs of the old one.
+func TestTheComplaintOfTheNewestRevision(t *testing.T) {
+	m := hosttest.New(t)
+	const pod = "/var/log/pods/openshift-kube-apiserver_kube-apiserver-n_"
+	m.File(pod+"old/kube-apiserver/7.log", "2026-11-21T00:00:01Z stderr F Error: of the old revision\n")
+	m.File(pod+"new/kube-apiserver/0.log", "2026-11-21T00:00:02Z stderr F Error: of the new revision\n")
+	if got := kubelet.Complaint(m.Machine); got != "Error: of the new revision" {
+		t.Errorf("%q", got)
+	}
+}
+
 // torn is what etcd 3.6.4 wrote of files that were torn on purpose: pages of zeros, a database without content, a log with other bytes.
 var torn = []string{
 	`panic: assertion failed: Page expected to be: 294, but self identifies as 0`,
