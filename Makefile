@@ -121,7 +121,7 @@ bench-pulls: libnmstate bench-node bench-images-test ## measure pulls alone, int
 	go run ./test/measure $(if $(SMALL),-small) -only pulls -out $(CACHE)/bench
 
 lint: libnmstate ## run the linters of .golangci.yml, and look for functions that only tests reach
-	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0 run ./...
+	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.5.0 run --allow-serial-runners ./...
 	@dead=$$(go run golang.org/x/tools/cmd/deadcode@v0.52.0 ./cmd/touchdown) && { [ -z "$$dead" ] || { echo "only tests reach:"; echo "$$dead"; exit 1; }; }
 
 build: $(BIN) ## build .cache/bin/touchdown
