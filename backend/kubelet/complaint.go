@@ -19,18 +19,25 @@ const (
 )
 
 // logs are those of a container, the oldest first. The kubelet names each by how often the container had been started before, and
-// keeps the newest few; a pod of another revision has a folder of its own and is counted from zero, so that the time counts first.
+// keeps the newest few. A pod of another revision has a folder of its own and is counted from zero: between folders the time of their newest
+// log counts. Within one it does not, for the clock may be set meanwhile.
 func logs(m *host.Machine, container string) []string {
 	files, err := m.Glob("/var/log/pods/" + container + "/*.log")
 	if err != nil {
 		return nil
 	}
-	began := map[string]string{}
+	newest := map[string]string{} // by folder
 	for _, file := range files {
-		began[file] = begin(m, file)
+		if last, is := newest[path.Dir(file)]; !is || attempt(file) > attempt(last) {
+			newest[path.Dir(file)] = file
+		}
+	}
+	began := map[string]string{}
+	for folder, file := range newest {
+		began[folder] = begin(m, file)
 	}
 	slices.SortStableFunc(files, func(a, b string) int {
-		return cmp.Or(cmp.Compare(began[a], began[b]), cmp.Compare(attempt(a), attempt(b)))
+		return cmp.Or(cmp.Compare(began[path.Dir(a)], began[path.Dir(b)]), cmp.Compare(attempt(a), attempt(b)))
 	})
 	return files
 }

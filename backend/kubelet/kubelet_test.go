@@ -243,6 +243,7 @@ func TestWhichWordsOfEtcdCount(t *testing.T) {
 		"serves after an earlier damage": {map[string]string{"1/etcd/0.log": line(1, ended) + line(2, good)}, false},
 		"rotated":                        {map[string]string{"1/etcd/0.log.20261121-000000": line(1, ended), "1/etcd/0.log": line(2, slow)}, false},
 		"empty":                          {map[string]string{"1/etcd/0.log": line(1, ended), "1/etcd/1.log": ""}, false},
+		"the clock was set back":         {map[string]string{"1/etcd/0.log": line(9, ended), "1/etcd/1.log": line(2, slow)}, false},
 		"emptied by the loss of power":   {map[string]string{"1/etcd/9.log": "", "2/etcd/0.log": line(1, ended)}, true},
 	} {
 		m := hosttest.New(t)
