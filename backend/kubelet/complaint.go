@@ -18,9 +18,9 @@ const (
 	etcd      = "openshift-etcd_etcd-*/etcd"
 )
 
-// logs are those of a container, the oldest first. The kubelet names each by how often the container had been started before, and
-// keeps the newest few. A pod of another revision has a folder of its own and is counted from zero: between folders the time of their newest
-// log counts. Within one it does not, for the clock may be set meanwhile.
+// logs are those of a container, the oldest first. The kubelet keeps the newest few and numbers them: N.log is of the start after N
+// earlier ones. The logs of one folder are in the order of these numbers and not of their times, because the clock may be set in between.
+// A pod of another revision has its own folder, whose numbers begin at zero again, so folders are in the order in which their newest logs began.
 func logs(m *host.Machine, container string) []string {
 	files, err := m.Glob("/var/log/pods/" + container + "/*.log")
 	if err != nil {
@@ -45,8 +45,8 @@ func logs(m *host.Machine, container string) []string {
 // stamp is how the container runtime writes a time.
 const stamp = "2006-01-02T15:04:05.000000000-07:00"
 
-// begin is when a log began: the time of its first line. An empty one is of a container that has just begun, or was left by a loss of
-// power; its file tells when.
+// begin is when a log began: the time of its first line. An empty log has none: its container has just begun, or the power failed
+// before a line reached the disk. Then the file's time counts.
 func begin(m *host.Machine, file string) string {
 	first, _, err := m.ReadHead(file, int64(len(stamp)))
 	if at, _, _ := strings.Cut(string(first), " "); err == nil && at != "" {

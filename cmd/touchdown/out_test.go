@@ -81,7 +81,7 @@ func (h hostile) err() error {
 
 // eventKinds are all kinds, each told once with everything that an event may have, and once with nothing.
 var eventKinds = []event.Kind{
-	event.Started, event.Progressed, event.Checked, event.Cleared, event.Said, event.Asked, event.Answered, event.Skipped, event.Done,
+	event.Started, event.Progressed, event.Checked, event.Cleared, event.Said, event.Asked, event.Answered, event.Skipped, event.Repairing, event.Done,
 	event.Failed, event.Undoing, event.Undone, event.Cancelled, event.Rebooting, event.Missed, event.Changed, planted,
 }
 

@@ -122,15 +122,17 @@ func (j *job) applyOutcome(e event.Event, s *stepState) {
 	switch e.Kind {
 	case event.Started:
 		j.state, j.current, j.problem = view.Working, e.Step, nil
-		s.status, s.started, s.progress, s.moved = view.Running, e.Time, nil, e.Time
-		s.begunIn(e.Boot)
+		s.begins(e)
 		s.fingerprint, s.touched, s.skippedBy, s.skip = e.Fingerprint, true, "", message.Text{}
 		s.forgetFailed()
 	case event.Done:
 		s.status, s.progress, s.reboots, s.boots = view.StepDone, nil, nil, nil
 	case event.Skipped:
 		s.status, s.skip, s.skippedBy = view.StepSkip, e.Text, e.By
-		s.begunIn(e.Boot)
+		s.progress, s.reboots, s.boots = nil, nil, nil
+	case event.Repairing:
+		j.state, j.current, j.problem = view.Working, e.Step, nil
+		s.begins(e)
 	case event.Failed, event.Cancelled: // a step that could not be left out is not
 		s.status, s.progress, s.boots, s.skippedBy = view.StepFailed, nil, nil, ""
 		j.state, j.current, j.problem = view.HasFailed, e.Step, e.Problem

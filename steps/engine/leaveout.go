@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"touchdown/backend"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"
@@ -12,62 +13,45 @@ import (
 	"touchdown/steps/view"
 )
 
-// leaveOut has a step that is left out put right first what it left half done, and tells whether the work goes on. The step shows as the one
-// at work meanwhile; for the journal it stays left out, so that a node that goes down here begins with this again, in as many boots as a Run.
-func (r *run) leaveOut(ctx context.Context, step steps.Step) bool {
+// leaveOut leaves a step out and tells whether the work goes on. What the step left half done is put right first. That can take a reboot,
+// or the power may fail: the step is at work until it is over, and is begun in as many boots as a Run.
+func (r *run) leaveOut(ctx context.Context, step steps.Step, out event.Event) bool {
 	id := step.ID()
 	a, half, err := halfDone(r.e, step)
 	if err != nil {
 		r.fail(id, err, 0)
 		return false
 	}
-	if half.String() == "" {
+	if half.String() != "" {
+		if ctx.Err() != nil {
+			r.stopped(ctx, id, 0, ctx.Err())
+			return false
+		}
+		repair := func(ctx context.Context, node *backend.Node, report steps.Report) error {
+			report.Say(message.F("The step is left out. It had left something half done, which is put right first: %s.", half))
+			return a.Abandon(ctx, node, report)
+		}
+		var went bool
+		if out.Seconds, went = r.begin(ctx, event.Event{Kind: event.Repairing, Step: id}, repair); !went {
+			return false
+		}
+	}
+	return r.tellLeftOut(out)
+}
+
+// tellLeftOut journals that a step is left out, unless the journal has it: a person's word is written down when it is given.
+func (r *run) tellLeftOut(out event.Event) bool {
+	r.e.mu.Lock()
+	known := r.e.core.job.step(out.Step).status == view.StepSkip
+	r.e.mu.Unlock()
+	if known {
 		return true
 	}
-	if ctx.Err() != nil {
-		r.stopped(ctx, id, 0, ctx.Err())
+	if err := r.e.emit(out); err != nil {
+		r.fail(out.Step, err, 0)
 		return false
 	}
-	if err := r.beginLeavingOut(id); err != nil {
-		r.fail(id, err, 0)
-		return false
-	}
-	over := r.show(id)
-	(&stepReport{e: r.e, step: id}).Say(message.F("The step is left out. It had left something half done, which is put right first: %s.", half))
-	begin := r.e.now()
-	waited, err := r.attempt(ctx, id, a.Abandon)
-	if !r.went(ctx, id, (r.e.now().Sub(begin) - waited).Seconds(), err) {
-		return false
-	}
-	over()
 	return true
-}
-
-// beginLeavingOut journals the boot in which a step is put right, unless there were too many of them.
-func (r *run) beginLeavingOut(id string) error {
-	boot, _ := r.e.o.Node.Host.BootID() // "": a machine that does not tell counts no boots
-	r.e.mu.Lock()
-	s := r.e.core.job.step(id)
-	begun := event.Event{Kind: event.Skipped, Step: id, Text: s.skip, By: s.skippedBy, Boot: boot}
-	r.e.mu.Unlock()
-	if err := r.e.emit(begun); err != nil {
-		return err
-	}
-	return r.tooManyBoots(id)
-}
-
-// show shows a step that is left out as the one at work, until over is called. Nothing of it is for the journal.
-func (r *run) show(id string) (over func()) {
-	set := func(status view.StepStatus) {
-		r.e.mu.Lock()
-		defer r.e.mu.Unlock()
-		s := r.e.core.job.step(id)
-		s.status, s.progress, s.started = status, nil, r.e.now()
-		r.e.core.job.current = id
-		r.e.core.recorder.changed()
-	}
-	set(view.Running)
-	return func() { set(view.StepSkip) }
 }
 
 // halfDone tells what a step left half done; "" for nothing.

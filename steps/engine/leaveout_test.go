@@ -14,6 +14,7 @@ import (
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/steps"
+	"touchdown/steps/event"
 	"touchdown/steps/session"
 	"touchdown/steps/site"
 	"touchdown/steps/view"
@@ -109,6 +110,15 @@ func TestWhatIsLeftOutIsPutRightFirst(t *testing.T) {
 			r.reopen(t)
 			if s := until(t, r, "the end", inState(view.IsDone)); s.Stages[2].Steps[0].Status != view.StepSkip || !strings.Contains(said(s), "the lamp hangs") {
 				t.Errorf("by the journal the step is %s and said %q", s.Stages[2].Steps[0].Status, said(s))
+			}
+			var told []event.Kind
+			for _, e := range journalOf(t, r) {
+				if e.Step == "lamp" && (e.Kind == event.Skipped || e.Kind == event.Repairing) {
+					told = append(told, e.Kind)
+				}
+			}
+			if n := len(told); n < 2 || told[n-2] != event.Repairing || told[n-1] != event.Skipped {
+				t.Errorf("the journal tells %q", told)
 			}
 			must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.HandOver}))
 		})

@@ -26,6 +26,9 @@ const maxStarts = 10
 // and nobody is there to break it.
 const maxBoots = 3
 
+// work is a part of a step: its Run, or how it puts right what it left half done.
+type work func(context.Context, *backend.Node, steps.Report) error
+
 // errCancelled is the cause with which a person stops the work.
 var errCancelled = errors.New("stopped by a person")
 
@@ -78,27 +81,32 @@ func (r *run) end(e event.Event) {
 // step runs one step and tells whether the work goes on.
 func (r *run) step(ctx context.Context, step steps.Step) bool {
 	id := step.ID()
-	if r.skipped(step) {
-		return r.leaveOut(ctx, step)
+	if out, isOut := r.leftOut(step); isOut {
+		return r.leaveOut(ctx, step, out)
 	}
 	if ctx.Err() != nil {
 		r.stopped(ctx, id, 0, ctx.Err())
 		return false
 	}
-	begin := r.e.now()
-	boot, _ := r.e.o.Node.Host.BootID() // "": a machine that does not tell counts no boots
-	started := event.Event{Kind: event.Started, Step: id, Fingerprint: r.e.folder.key.stepInputs(r.cfg, step), Boot: boot}
-	if err := r.e.emit(started); err != nil {
+	took, went := r.begin(ctx, event.Event{Kind: event.Started, Step: id, Fingerprint: r.e.folder.key.stepInputs(r.cfg, step)}, step.Run)
+	return went && r.finish(id, took)
+}
+
+// begin journals that a part of a step begins, calls it, and tells how many seconds it worked and whether it ended well.
+func (r *run) begin(ctx context.Context, begins event.Event, part work) (took float64, went bool) {
+	id, begun := begins.Step, r.e.now()
+	begins.Boot, _ = r.e.o.Node.Host.BootID() // "": a machine that does not tell counts no boots
+	if err := r.e.emit(begins); err != nil {
 		r.fail(id, err, 0)
-		return false
+		return 0, false
 	}
 	var waited time.Duration
 	err := r.tooManyBoots(id)
 	if err == nil {
-		waited, err = r.attempt(ctx, id, step.Run)
+		waited, err = r.attempt(ctx, id, part)
 	}
-	took := (r.e.now().Sub(begin) - waited).Seconds()
-	return r.went(ctx, id, took, err) && r.finish(id, took)
+	took = (r.e.now().Sub(begun) - waited).Seconds()
+	return took, r.went(ctx, id, took, err)
 }
 
 // went tells whether an attempt ended well, and else journals how it ended.
@@ -117,8 +125,8 @@ func (r *run) went(ctx context.Context, id string, took float64, err error) bool
 	return false
 }
 
-// skipped tells whether the step is left out, and journals why.
-func (r *run) skipped(step steps.Step) bool {
+// leftOut tells whether the step is left out, as the event that says why.
+func (r *run) leftOut(step steps.Step) (out event.Event, is bool) {
 	var why message.Text
 	if s, ok := step.(steps.Skipper); ok {
 		why = s.Skip()
@@ -129,13 +137,7 @@ func (r *run) skipped(step steps.Step) bool {
 	if s.skippedBy != "" { // by a person, who meant the whole job
 		why = s.skip
 	}
-	if (why.String() == message.Text{}.String()) {
-		return false
-	}
-	if s.status != view.StepSkip {
-		_ = r.e.core.recorder.emit(event.Event{Kind: event.Skipped, Step: step.ID(), Text: why, By: s.skippedBy}) // told again when lost
-	}
-	return true
+	return event.Event{Kind: event.Skipped, Step: step.ID(), Text: why, By: s.skippedBy}, why.String() != ""
 }
 
 // tooManyBoots tells that the node went down again and again while the step was at work.
@@ -152,7 +154,7 @@ func (r *run) tooManyBoots(id string) error {
 }
 
 // attempt calls a part of a step, unless a reboot that it asked for has not happened yet, and tells how long it waited for answers.
-func (r *run) attempt(ctx context.Context, id string, part func(context.Context, *backend.Node, steps.Report) error) (waited time.Duration, err error) {
+func (r *run) attempt(ctx context.Context, id string, part work) (waited time.Duration, err error) {
 	r.e.mu.Lock()
 	boots := slices.Clone(r.e.core.job.step(id).reboots)
 	r.e.mu.Unlock()

@@ -39,10 +39,11 @@ func (s *stepState) begin() {
 	*s = stepState{status: view.Pending, touched: s.touched, waivers: s.waivers, checks: looked}
 }
 
-// begunIn takes the boot in which the step was begun; "" is none.
-func (s *stepState) begunIn(boot string) {
-	if boot != "" && !slices.Contains(s.boots, boot) {
-		s.boots = append(s.boots, boot)
+// begins has the step at work, in a boot; "" is none.
+func (s *stepState) begins(e event.Event) {
+	s.status, s.started, s.progress, s.moved = view.Running, e.Time, nil, e.Time
+	if e.Boot != "" && !slices.Contains(s.boots, e.Boot) {
+		s.boots = append(s.boots, e.Boot)
 	}
 }
 

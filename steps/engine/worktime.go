@@ -25,12 +25,8 @@ func (w *worktime) apply(e event.Event) {
 		w.over()
 	}
 	w.seq = e.Seq
-	kind := e.Kind
-	if kind == event.Skipped && e.Boot != "" { // what a step that is left out left half done is put right
-		kind = event.Started
-	}
-	switch kind {
-	case event.Started, event.Undoing:
+	switch e.Kind {
+	case event.Started, event.Repairing, event.Undoing:
 		if e.Step == "" {
 			break
 		}

@@ -28,7 +28,8 @@ const (
 	Said       Kind = "say"       //
 	Asked      Kind = "question"  //
 	Answered   Kind = "answered"  // Text is the answer, By who or what gave it
-	Skipped    Kind = "skipped"   // Text is why; once more with a Boot when what it left half done is put right in that boot
+	Skipped    Kind = "skipped"   // Text is why
+	Repairing  Kind = "repairing" // what a step that is left out has left half done is put right; then the step is skipped
 	Done       Kind = "done"      //
 	Failed     Kind = "failed"    // Problem says why
 	Undoing    Kind = "undoing"   //
@@ -50,7 +51,7 @@ type Event struct {
 	Text        message.Text       `json:"text,omitzero"`         //
 	By          string             `json:"by,omitempty"`          // console, "policy", "default", "deadline"
 	Fingerprint string             `json:"fingerprint,omitempty"` // of the step's inputs, or of the review
-	Boot        string             `json:"boot,omitempty"`        // boot id, with Started, Skipped and Rebooting
+	Boot        string             `json:"boot,omitempty"`        // boot id, with Started, Repairing and Rebooting
 	Seconds     float64            `json:"seconds,omitempty"`     // how long the step worked, without waiting for answers; with an ending and Rebooting
 	Progress    *progress.Progress `json:"progress,omitempty"`
 	Check       *check.Check       `json:"check,omitempty"`

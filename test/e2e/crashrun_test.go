@@ -81,7 +81,7 @@ func eventName(e event.Event) string {
 // lasting tells whether an event is in the journal, whatever the state of the job.
 func lasting(e event.Event) bool {
 	switch e.Kind {
-	case event.Started, event.Done, event.Failed, event.Skipped, event.Undoing, event.Undone, event.Cancelled:
+	case event.Started, event.Done, event.Failed, event.Skipped, event.Repairing, event.Undoing, event.Undone, event.Cancelled:
 		return true
 	}
 	return false
