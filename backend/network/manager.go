@@ -3,6 +3,7 @@ package network
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/godbus/dbus/v5"
@@ -54,19 +55,34 @@ const (
 // networkManager is NetworkManager on the system bus; off says why there is none.
 type networkManager struct{ off error }
 
-// call opens the bus for one call: NetworkManager and the bus itself may have been restarted since the last one.
-func (m networkManager) call(ctx context.Context, path, method string, out []any, args ...any) error {
+// ask opens the bus for one question, which may take many calls: NetworkManager and the bus itself may have been restarted since the last one.
+func (m networkManager) ask(ctx context.Context, question func(bus) error) error {
 	if m.off != nil {
 		return m.off
 	}
-	bus, err := dbus.ConnectSystemBus(dbus.WithContext(ctx))
+	conn, err := dbus.ConnectSystemBus(dbus.WithContext(ctx))
 	if err != nil {
 		return noManager(err)
 	}
-	defer func() { _ = bus.Close() }()
-	call := bus.Object(busName, dbus.ObjectPath(path)).CallWithContext(ctx, method, 0, args...)
+	defer func() { _ = conn.Close() }()
+	return question(bus{ctx, conn})
+}
+
+// call asks a question of a single call.
+func (m networkManager) call(ctx context.Context, path, method string, out []any, args ...any) error {
+	return m.ask(ctx, func(b bus) error { return b.call(path, method, out, args...) })
+}
+
+// bus is a connection to the system bus, open for one question.
+type bus struct {
+	ctx  context.Context //nolint:containedctx // it lives as long as the question
+	conn *dbus.Conn
+}
+
+func (b bus) call(path, method string, out []any, args ...any) error {
+	call := b.conn.Object(busName, dbus.ObjectPath(path)).CallWithContext(b.ctx, method, 0, args...)
 	if call.Err != nil {
-		return busError(method, call.Err)
+		return b.failed(method, call.Err)
 	}
 	if len(out) == 0 {
 		return nil
@@ -77,16 +93,23 @@ func (m networkManager) call(ctx context.Context, path, method string, out []any
 	return nil
 }
 
-func busError(method string, err error) error {
-	if e, ok := err.(dbus.Error); ok && (e.Name == "org.freedesktop.DBus.Error.ServiceUnknown" || e.Name == "org.freedesktop.DBus.Error.NameHasNoOwner") { //nolint:errorlint // the bus returns it unwrapped
+// away are the bus's errors for a NetworkManager that is not there, or went while it was asked.
+var away = []string{
+	"org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
+	"org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.Disconnected",
+}
+
+func (b bus) failed(method string, err error) error {
+	e, answered := err.(dbus.Error) //nolint:errorlint // the bus returns it unwrapped
+	if lost := !answered && b.ctx.Err() == nil; lost || slices.Contains(away, e.Name) {
 		return noManager(err)
 	}
 	return fmt.Errorf("asking NetworkManager for %s: %w", method, err)
 }
 
-func (m networkManager) properties(ctx context.Context, path, iface string) (map[string]dbus.Variant, error) {
+func (b bus) properties(path, iface string) (map[string]dbus.Variant, error) {
 	var props map[string]dbus.Variant
-	err := m.call(ctx, path, "org.freedesktop.DBus.Properties.GetAll", []any{&props}, iface)
+	err := b.call(path, "org.freedesktop.DBus.Properties.GetAll", []any{&props}, iface)
 	return props, err
 }
 
@@ -96,24 +119,29 @@ func property[T any](props map[string]dbus.Variant, name string) T {
 	return v
 }
 
-func (m networkManager) checkpoints(ctx context.Context) ([]checkpoint, error) {
-	props, err := m.properties(ctx, busPath, busName)
-	if err != nil {
-		return nil, err
-	}
-	var found []checkpoint
-	for _, path := range property[[]dbus.ObjectPath](props, "Checkpoints") {
-		p, err := m.properties(ctx, string(path), busName+".Checkpoint")
+func (m networkManager) checkpoints(ctx context.Context) (found []checkpoint, err error) {
+	err = m.ask(ctx, func(b bus) error {
+		props, err := b.properties(busPath, busName)
 		if err != nil {
-			continue // it ended while we asked
+			return err
 		}
-		c := checkpoint{Path: string(path), Created: time.Duration(property[int64](p, "Created")) * time.Millisecond}
-		if timeout := property[uint32](p, "RollbackTimeout"); timeout > 0 {
-			c.Left = max(c.Created+time.Duration(timeout)*time.Second-sinceBoot(), time.Millisecond)
+		for _, path := range property[[]dbus.ObjectPath](props, "Checkpoints") {
+			p, err := b.properties(string(path), busName+".Checkpoint")
+			switch {
+			case is(err, NoManager):
+				return err
+			case err != nil:
+				continue // it ended while we asked
+			}
+			c := checkpoint{Path: string(path), Created: time.Duration(property[int64](p, "Created")) * time.Millisecond}
+			if timeout := property[uint32](p, "RollbackTimeout"); timeout > 0 {
+				c.Left = max(c.Created+time.Duration(timeout)*time.Second-sinceBoot(), time.Millisecond)
+			}
+			found = append(found, c)
 		}
-		found = append(found, c)
-	}
-	return found, nil
+		return nil
+	})
+	return found, err
 }
 
 // sinceBoot is the clock in which NetworkManager notes when a checkpoint was made.
@@ -144,63 +172,85 @@ func (m networkManager) reload(ctx context.Context) error {
 }
 
 func (m networkManager) remove(ctx context.Context, uuid string) error {
-	path, err := m.byUUID(ctx, uuid)
-	if err != nil {
-		return err
-	}
-	return m.call(ctx, path, busSettings+".Connection.Delete", nil)
+	return m.ask(ctx, func(b bus) error {
+		path, err := b.byUUID(uuid)
+		if err != nil {
+			return err
+		}
+		return b.call(path, busSettings+".Connection.Delete", nil)
+	})
 }
 
 func (m networkManager) activate(ctx context.Context, uuid string) error {
-	path, err := m.byUUID(ctx, uuid)
-	if err != nil {
-		return err
-	}
-	var active dbus.ObjectPath
-	none := dbus.ObjectPath("/")
-	return m.call(ctx, busPath, busName+".ActivateConnection", []any{&active}, dbus.ObjectPath(path), none, none)
+	return m.ask(ctx, func(b bus) error {
+		path, err := b.byUUID(uuid)
+		if err != nil {
+			return err
+		}
+		var active dbus.ObjectPath
+		none := dbus.ObjectPath("/")
+		return b.call(busPath, busName+".ActivateConnection", []any{&active}, dbus.ObjectPath(path), none, none)
+	})
 }
 
 // starting tells whether the connections of the boot are still being brought up.
-func (m networkManager) starting(ctx context.Context) (bool, error) {
-	props, err := m.properties(ctx, busPath, busName)
-	return property[bool](props, "Startup"), err
+func (m networkManager) starting(ctx context.Context) (starts bool, err error) {
+	err = m.ask(ctx, func(b bus) error {
+		props, err := b.properties(busPath, busName)
+		starts = property[bool](props, "Startup")
+		return err
+	})
+	return starts, err
 }
 
-func (m networkManager) byUUID(ctx context.Context, uuid string) (string, error) {
+func (b bus) byUUID(uuid string) (string, error) {
 	var path dbus.ObjectPath
-	err := m.call(ctx, settingsPath, busSettings+".GetConnectionByUuid", []any{&path}, uuid)
+	err := b.call(settingsPath, busSettings+".GetConnectionByUuid", []any{&path}, uuid)
 	return string(path), err
 }
 
-func (m networkManager) profiles(ctx context.Context) ([]profile, error) {
-	states, err := m.activeStates(ctx)
-	if err != nil {
+// profiles are those that NetworkManager knows and did not make up itself.
+func (m networkManager) profiles(ctx context.Context) (all []profile, err error) {
+	err = m.ask(ctx, func(b bus) error {
+		states, err := b.activeStates()
+		if err != nil {
+			return err
+		}
+		var paths []dbus.ObjectPath
+		if err := b.call(settingsPath, busSettings+".ListConnections", []any{&paths}); err != nil {
+			return err
+		}
+		for _, path := range paths {
+			p, err := b.profile(string(path))
+			switch {
+			case is(err, NoManager):
+				return err
+			case err != nil || p == nil:
+				continue // deleted while we asked
+			}
+			p.Activating, p.Active = states[p.UUID] == activating, states[p.UUID] == activated
+			all = append(all, *p)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// profile reads one profile; nil is a picture of NetworkManager's own.
+func (b bus) profile(path string) (*profile, error) {
+	props, err := b.properties(path, busSettings+".Connection")
+	if err != nil || property[uint32](props, "Flags")&external != 0 {
 		return nil, err
 	}
-	var paths []dbus.ObjectPath
-	if err := m.call(ctx, settingsPath, busSettings+".ListConnections", []any{&paths}); err != nil {
+	var settings map[string]map[string]dbus.Variant
+	if err := b.call(path, busSettings+".Connection.GetSettings", []any{&settings}); err != nil {
 		return nil, err
 	}
-	var all []profile
-	for _, path := range paths {
-		var settings map[string]map[string]dbus.Variant
-		if m.call(ctx, string(path), busSettings+".Connection.GetSettings", []any{&settings}) != nil {
-			continue // deleted while we asked
-		}
-		props, err := m.properties(ctx, string(path), busSettings+".Connection")
-		if err != nil || property[uint32](props, "Flags")&external != 0 {
-			continue
-		}
-		c := settings["connection"]
-		p := profile{
-			UUID: property[string](c, "uuid"), ID: property[string](c, "id"), Interface: property[string](c, "interface-name"),
-			Type: property[string](c, "type"), File: property[string](props, "Filename"),
-		}
-		p.Activating, p.Active = states[p.UUID] == activating, states[p.UUID] == activated
-		all = append(all, p)
-	}
-	return all, nil
+	c := settings["connection"]
+	return &profile{
+		UUID: property[string](c, "uuid"), ID: property[string](c, "id"), Interface: property[string](c, "interface-name"),
+		Type: property[string](c, "type"), File: property[string](props, "Filename"),
+	}, nil
 }
 
 // States of an active connection (NMActiveConnectionState).
@@ -209,14 +259,19 @@ const (
 	activated  = 2
 )
 
-func (m networkManager) activeStates(ctx context.Context) (map[string]uint32, error) {
-	props, err := m.properties(ctx, busPath, busName)
+// activeStates are the states of the active connections, by their profiles' UUIDs.
+func (b bus) activeStates() (map[string]uint32, error) {
+	props, err := b.properties(busPath, busName)
 	if err != nil {
 		return nil, err
 	}
 	states := map[string]uint32{}
 	for _, path := range property[[]dbus.ObjectPath](props, "ActiveConnections") {
-		if p, err := m.properties(ctx, string(path), busName+".Connection.Active"); err == nil {
+		p, err := b.properties(string(path), busName+".Connection.Active")
+		switch {
+		case is(err, NoManager):
+			return nil, err
+		case err == nil: // else it ended while we asked
 			states[property[string](p, "Uuid")] = property[uint32](p, "State")
 		}
 	}

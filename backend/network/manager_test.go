@@ -1,0 +1,136 @@
+package network
+
+import (
+	"context"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/godbus/dbus/v5"
+
+	"touchdown/test/wait"
+)
+
+// onBus starts a bus of the test's own that the product takes for the system's, and has something on it that calls itself NetworkManager.
+func onBus(t *testing.T) *dbus.Conn {
+	t.Helper()
+	daemon, err := exec.LookPath("dbus-daemon")
+	if err != nil {
+		wait.Unable(t, "there is no dbus-daemon: %v", err)
+	}
+	address := "unix:path=" + filepath.Join(t.TempDir(), "bus")
+	cmd := exec.CommandContext(t.Context(), daemon, "--session", "--nofork", "--nopidfile", "--address="+address)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Wait() })
+	t.Setenv("DBUS_SYSTEM_BUS_ADDRESS", address)
+	var conn *dbus.Conn
+	if err := wait.For(wait.Within(t, time.Minute), "the bus", func(context.Context) (err error) {
+		conn, err = dbus.Connect(address)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if _, err := conn.RequestName(busName, 0); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// thing is an object of the stand-in.
+type thing struct {
+	props    map[string]any
+	settings map[string]any // of a profile
+	list     []dbus.ObjectPath
+	asked    func()
+}
+
+func (o thing) GetAll(string) (map[string]dbus.Variant, *dbus.Error) { return variants(o.props), nil }
+
+func (o thing) ListConnections() ([]dbus.ObjectPath, *dbus.Error) { return o.list, nil }
+
+func (o thing) GetSettings() (map[string]map[string]dbus.Variant, *dbus.Error) {
+	if o.asked != nil {
+		o.asked()
+	}
+	return map[string]map[string]dbus.Variant{"connection": variants(o.settings)}, nil
+}
+
+func variants(values map[string]any) map[string]dbus.Variant {
+	out := map[string]dbus.Variant{}
+	for k, v := range values {
+		out[k] = dbus.MakeVariant(v)
+	}
+	return out
+}
+
+func (o thing) at(t *testing.T, conn *dbus.Conn, path dbus.ObjectPath) {
+	t.Helper()
+	for _, iface := range []string{"org.freedesktop.DBus.Properties", busSettings, busSettings + ".Connection"} {
+		if err := conn.Export(o, path, iface); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// profilesOn has NetworkManager know a profile that is active, one that is down, one of its own making and one that was just deleted.
+func profilesOn(t *testing.T, conn *dbus.Conn, asked func()) {
+	t.Helper()
+	const bridge, port, bond, gone, active = settingsPath + "/1", settingsPath + "/2", settingsPath + "/3", settingsPath + "/4", busPath + "/ActiveConnection/1"
+	thing{props: map[string]any{"ActiveConnections": []dbus.ObjectPath{active, active + "0"}}}.at(t, conn, busPath)
+	thing{props: map[string]any{"Uuid": "b", "State": uint32(activated)}}.at(t, conn, active)
+	thing{list: []dbus.ObjectPath{bridge, gone, bond, port}}.at(t, conn, settingsPath)
+	thing{
+		props:    map[string]any{"Flags": uint32(0), "Filename": "/run/b"},
+		settings: map[string]any{"uuid": "b", "id": "br-ex", "type": "ovs-interface", "interface-name": "br-ex"}, asked: asked,
+	}.at(t, conn, bridge)
+	thing{props: map[string]any{"Flags": uint32(0)}, settings: map[string]any{"uuid": "p", "id": "port"}}.at(t, conn, port)
+	thing{props: map[string]any{"Flags": uint32(external)}, settings: map[string]any{"uuid": "x"}}.at(t, conn, bond)
+}
+
+// connections is how many were opened to the bus so far: it numbers them.
+func connections(t *testing.T) int {
+	t.Helper()
+	conn, err := dbus.ConnectSystemBus()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	n, err := strconv.Atoi(strings.TrimPrefix(conn.Names()[0], ":1."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestAQuestionTakesOneConnection to the bus, however many profiles there are: it is asked ten times a second while something is awaited.
+func TestAQuestionTakesOneConnection(t *testing.T) {
+	profilesOn(t, onBus(t), nil)
+	before := connections(t)
+	got, err := networkManager{}.profiles(t.Context())
+	if n := connections(t) - before - 1; n != 1 {
+		t.Errorf("the question took %d connections", n)
+	}
+	want := []profile{
+		{UUID: "b", ID: "br-ex", Interface: "br-ex", Type: "ovs-interface", File: "/run/b", Active: true},
+		{UUID: "p", ID: "port"},
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestManagerThatGoesWhileItIsAsked is told as one that does not answer: what it said until then is not the whole.
+func TestManagerThatGoesWhileItIsAsked(t *testing.T) {
+	conn := onBus(t)
+	profilesOn(t, conn, func() { _, _ = conn.ReleaseName(busName) })
+	if got, err := (networkManager{}).profiles(t.Context()); !is(err, NoManager) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
