@@ -67,9 +67,17 @@ func (o *originals) idle(profiles []profile) []string {
 	return left
 }
 
-// until asks again and again whether something is so; it returns false and no error at the timeout.
+// The pauses of until: what is over soon is seen at once, and what takes long is not asked for so often that the questions slow it down
+// (eleven calls to NetworkManager for four profiles).
+const (
+	firstPause = 50 * time.Millisecond
+	mostPause  = 500 * time.Millisecond
+)
+
+// until asks again and again whether something is so; it returns no error at the timeout.
 func until(ctx context.Context, timeout time.Duration, ask func() (bool, error)) error {
-	for end := time.Now().Add(timeout); ; {
+	end := time.Now().Add(timeout)
+	for pause := firstPause; ; pause = min(2*pause, mostPause) {
 		ok, err := ask()
 		if ok || err != nil || time.Now().After(end) {
 			return err
@@ -77,7 +85,7 @@ func until(ctx context.Context, timeout time.Duration, ask func() (bool, error))
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-time.After(pollPause):
+		case <-time.After(pause):
 		}
 	}
 }

@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -107,6 +108,13 @@ func (b bus) failed(method string, err error) error {
 	return fmt.Errorf("asking NetworkManager for %s: %w", method, err)
 }
 
+// gone tells that NetworkManager refused to tell of one object: it ended or was deleted while we asked, and the others can still be read.
+// Any other error ends the question, for a part of the answer would be taken for the whole.
+func gone(err error) bool {
+	_, answered := errors.AsType[dbus.Error](err)
+	return answered && !is(err, NoManager)
+}
+
 func (b bus) properties(path, iface string) (map[string]dbus.Variant, error) {
 	var props map[string]dbus.Variant
 	err := b.call(path, "org.freedesktop.DBus.Properties.GetAll", []any{&props}, iface)
@@ -128,10 +136,10 @@ func (m networkManager) checkpoints(ctx context.Context) (found []checkpoint, er
 		for _, path := range property[[]dbus.ObjectPath](props, "Checkpoints") {
 			p, err := b.properties(string(path), busName+".Checkpoint")
 			switch {
-			case is(err, NoManager):
-				return err
+			case gone(err):
+				continue
 			case err != nil:
-				continue // it ended while we asked
+				return err
 			}
 			c := checkpoint{Path: string(path), Created: time.Duration(property[int64](p, "Created")) * time.Millisecond}
 			if timeout := property[uint32](p, "RollbackTimeout"); timeout > 0 {
@@ -223,10 +231,10 @@ func (m networkManager) profiles(ctx context.Context) (all []profile, err error)
 		for _, path := range paths {
 			p, err := b.profile(string(path))
 			switch {
-			case is(err, NoManager):
+			case gone(err) || err == nil && p == nil:
+				continue
+			case err != nil:
 				return err
-			case err != nil || p == nil:
-				continue // deleted while we asked
 			}
 			p.Activating, p.Active = states[p.UUID] == activating, states[p.UUID] == activated
 			all = append(all, *p)
@@ -269,9 +277,10 @@ func (b bus) activeStates() (map[string]uint32, error) {
 	for _, path := range property[[]dbus.ObjectPath](props, "ActiveConnections") {
 		p, err := b.properties(string(path), busName+".Connection.Active")
 		switch {
-		case is(err, NoManager):
+		case gone(err):
+		case err != nil:
 			return nil, err
-		case err == nil: // else it ended while we asked
+		default:
 			states[property[string](p, "Uuid")] = property[uint32](p, "State")
 		}
 	}

@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"errors"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -79,7 +80,7 @@ func (o thing) at(t *testing.T, conn *dbus.Conn, path dbus.ObjectPath) {
 	}
 }
 
-// profilesOn has NetworkManager know a profile that is active, one that is down, one of its own making and one that was just deleted.
+// profilesOn exports four profiles: one active, one down, one that NetworkManager made itself, one just deleted.
 func profilesOn(t *testing.T, conn *dbus.Conn, asked func()) {
 	t.Helper()
 	const bridge, port, bond, gone, active = settingsPath + "/1", settingsPath + "/2", settingsPath + "/3", settingsPath + "/4", busPath + "/ActiveConnection/1"
@@ -126,11 +127,16 @@ func TestAQuestionTakesOneConnection(t *testing.T) {
 	}
 }
 
-// TestManagerThatGoesWhileItIsAsked is told as one that does not answer: what it said until then is not the whole.
-func TestManagerThatGoesWhileItIsAsked(t *testing.T) {
+// TestQuestionThatEndsHalfWay is an error, for what was told until then would be taken for the whole.
+func TestQuestionThatEndsHalfWay(t *testing.T) {
 	conn := onBus(t)
+	ctx, stop := context.WithCancel(t.Context())
+	profilesOn(t, conn, stop)
+	if got, err := (networkManager{}).profiles(ctx); !errors.Is(err, context.Canceled) || is(err, NoManager) {
+		t.Errorf("stopped: %+v, %v", got, err)
+	}
 	profilesOn(t, conn, func() { _, _ = conn.ReleaseName(busName) })
 	if got, err := (networkManager{}).profiles(t.Context()); !is(err, NoManager) {
-		t.Errorf("%+v, %v", got, err)
+		t.Errorf("NetworkManager went: %+v, %v", got, err)
 	}
 }

@@ -19,7 +19,6 @@ const (
 	restoreWait  = 8 * time.Second
 	restoredWait = time.Minute
 	activateBack = 30 * time.Second
-	pollPause    = 100 * time.Millisecond
 )
 
 // PutBack makes the network what it was when the originals were taken: by NetworkManager's checkpoint while there is one,

@@ -129,7 +129,8 @@ func (j *job) applyOutcome(e event.Event, s *stepState) {
 		s.status, s.progress, s.reboots, s.boots = view.StepDone, nil, nil, nil
 	case event.Skipped:
 		s.status, s.skip, s.skippedBy = view.StepSkip, e.Text, e.By
-		s.progress, s.reboots, s.boots = nil, nil, nil
+		s.progress, s.boots = nil, nil
+		s.reboots = s.reboots[max(0, len(s.reboots)-1):] // the last may not have happened yet: what is put right waits for it
 	case event.Repairing:
 		j.state, j.current, j.problem = view.Working, e.Step, nil
 		s.begins(e)

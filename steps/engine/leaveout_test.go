@@ -180,6 +180,32 @@ func TestNodeThatGoesDownWhileAStepIsLeftOut(t *testing.T) {
 	}
 }
 
+// TestWhatIsPutRightWaitsForARebootThatWasAskedFor: the step may count on it.
+func TestWhatIsPutRightWaitsForARebootThatWasAskedFor(t *testing.T) {
+	r, _ := hanging(t)
+	r.host.On("systemctl reboot", "", errors.New("the bus is away"))
+	r.w.mu.Lock()
+	r.w.run["lamp"] = func(context.Context, *backend.Node, steps.Report) error {
+		return &steps.Reboot{Reason: message.T("the lamp takes its name")}
+	}
+	r.w.mu.Unlock()
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Retry}))
+	refused := func(s *view.Snapshot) bool { return s.State == view.HasFailed && s.Problem.Code == "PWR-ERR" }
+	until(t, r, "the failure", refused)
+	r.host.Forget()
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Skip, Step: "lamp"}))
+	until(t, r, "the next failure", func(s *view.Snapshot) bool { return refused(s) && len(r.host.Calls()) > 0 })
+	if r.w.get("lamp") != "hangs" {
+		t.Errorf("the lamp is %q before the reboot", r.w.get("lamp"))
+	}
+	r.host.Boot()
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Skip, Step: "lamp"}))
+	until(t, r, "the end", inState(view.IsDone))
+	if r.w.get("lamp") != "off" {
+		t.Errorf("the lamp is %q", r.w.get("lamp"))
+	}
+}
+
 // TestNodeThatGoesDownAgainAndAgainWhileAStepIsLeftOut fails in the end, as one does whose step takes it down, and a person may try again.
 func TestNodeThatGoesDownAgainAndAgainWhileAStepIsLeftOut(t *testing.T) {
 	r, lamp := hanging(t)

@@ -115,6 +115,8 @@ func TestWorkTime(t *testing.T) {
 		{"a reboot", []event.Event{at(0, event.Started, "a", 0), at(2, event.Rebooting, "a", 2), at(7, event.Started, "a", 0)}, 8, 8},
 		{"a reboot under way", []event.Event{at(0, event.Started, "a", 0), at(2, event.Rebooting, "a", 2)}, 6, 6},
 		{"a reboot that failed", []event.Event{at(0, event.Started, "a", 0), at(2, event.Rebooting, "a", 2), at(2, event.Failed, "a", 2)}, 60, 2},
+		{"put right, then left out", []event.Event{at(0, event.Repairing, "a", 0), at(3, event.Skipped, "a", 2)}, 60, 2},
+		{"put right, under way", []event.Event{at(0, event.Repairing, "a", 0)}, 5, 5},
 		{"a power cut", []event.Event{at(0, event.Started, "a", 0), at(4, event.Said, "a", 0), at(60, event.Started, "a", 0)}, 61, 5},
 	} {
 		var w worktime
