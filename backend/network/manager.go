@@ -108,11 +108,17 @@ func (b bus) failed(method string, err error) error {
 	return fmt.Errorf("asking NetworkManager for %s: %w", method, err)
 }
 
-// gone tells that NetworkManager refused to tell of one object: it ended or was deleted while we asked, and the others can still be read.
+// missing are the errors for an object that is not there, by the versions of GLib that answer for NetworkManager (gio/gdbusconnection.c).
+var missing = []string{
+	"org.freedesktop.DBus.Error.UnknownObject", "org.freedesktop.DBus.Error.UnknownMethod",
+	"org.freedesktop.DBus.Error.UnknownInterface", "org.freedesktop.DBus.Error.InvalidArgs",
+}
+
+// gone tells that one object ended or was deleted while we asked; the others can still be read.
 // Any other error ends the question, for a part of the answer would be taken for the whole.
 func gone(err error) bool {
-	_, answered := errors.AsType[dbus.Error](err)
-	return answered && !is(err, NoManager)
+	e, answered := errors.AsType[dbus.Error](err)
+	return answered && slices.Contains(missing, e.Name)
 }
 
 func (b bus) properties(path, iface string) (map[string]dbus.Variant, error) {
@@ -294,12 +300,5 @@ func noManager(err error) error {
 	return &problem.Problem{
 		Code: NoManager, Summary: message.T("NetworkManager does not answer."),
 		Fix: message.T("Retry in a few seconds: systemd restarts it. If it stays so, reboot the node."), Err: err,
-	}
-}
-
-func checkpointOpen(err error) error {
-	return &problem.Problem{
-		Code: Busy, Summary: message.T("Someone else is trying out network settings on this node."),
-		Fix: message.T("Wait until their time is up and retry, or take over: their settings are then put back first."), Err: err,
 	}
 }

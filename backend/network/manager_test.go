@@ -50,9 +50,12 @@ type thing struct {
 	settings map[string]any // of a profile
 	list     []dbus.ObjectPath
 	asked    func()
+	refused  *dbus.Error
 }
 
-func (o thing) GetAll(string) (map[string]dbus.Variant, *dbus.Error) { return variants(o.props), nil }
+func (o thing) GetAll(string) (map[string]dbus.Variant, *dbus.Error) {
+	return variants(o.props), o.refused
+}
 
 func (o thing) ListConnections() ([]dbus.ObjectPath, *dbus.Error) { return o.list, nil }
 
@@ -93,6 +96,15 @@ func profilesOn(t *testing.T, conn *dbus.Conn, asked func()) {
 	}.at(t, conn, bridge)
 	thing{props: map[string]any{"Flags": uint32(0)}, settings: map[string]any{"uuid": "p", "id": "port"}}.at(t, conn, port)
 	thing{props: map[string]any{"Flags": uint32(external)}, settings: map[string]any{"uuid": "x"}}.at(t, conn, bond)
+	refusal(t, conn, "UnknownMethod", gone, active+"0")
+}
+
+// refusal makes these objects answer with an error of the bus; NetworkManager 1.58.1 says UnknownMethod of an object that it does not have.
+func refusal(t *testing.T, conn *dbus.Conn, name string, paths ...dbus.ObjectPath) {
+	t.Helper()
+	for _, path := range paths {
+		thing{refused: dbus.NewError("org.freedesktop.DBus.Error."+name, nil)}.at(t, conn, path)
+	}
 }
 
 // connections is how many were opened to the bus so far: it numbers them.
@@ -110,7 +122,7 @@ func connections(t *testing.T) int {
 	return n
 }
 
-// TestAQuestionTakesOneConnection to the bus, however many profiles there are: it is asked ten times a second while something is awaited.
+// TestAQuestionTakesOneConnection to the bus, however many profiles there are: it is asked again and again while something is awaited.
 func TestAQuestionTakesOneConnection(t *testing.T) {
 	profilesOn(t, onBus(t), nil)
 	before := connections(t)
@@ -138,5 +150,15 @@ func TestQuestionThatEndsHalfWay(t *testing.T) {
 	profilesOn(t, conn, func() { _, _ = conn.ReleaseName(busName) })
 	if got, err := (networkManager{}).profiles(t.Context()); !is(err, NoManager) {
 		t.Errorf("NetworkManager went: %+v, %v", got, err)
+	}
+}
+
+// TestABusThatIsFull refuses to pass a question on: that says nothing of the profile that was asked for.
+func TestABusThatIsFull(t *testing.T) {
+	conn := onBus(t)
+	profilesOn(t, conn, nil)
+	refusal(t, conn, "LimitsExceeded", settingsPath+"/3")
+	if got, err := (networkManager{}).profiles(t.Context()); err == nil {
+		t.Errorf("took %+v for all profiles", got)
 	}
 }

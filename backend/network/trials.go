@@ -38,6 +38,13 @@ func (t trials) free(ctx context.Context) error {
 	return checkpointOpen(fmt.Errorf("the checkpoint %s is open, %s left", open[0].Path, open[0].Left.Round(time.Second)))
 }
 
+func checkpointOpen(err error) error {
+	return &problem.Problem{
+		Code: Busy, Summary: message.T("Someone else is trying out network settings on this node."),
+		Fix: message.T("Wait until their time is up and retry, or take over: their settings are then put back first."), Err: err,
+	}
+}
+
 // extend moves the deadline of the one that is open.
 func (t trials) extend(ctx context.Context, by time.Duration) error {
 	open, err := t.manager.checkpoints(ctx)
