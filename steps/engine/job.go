@@ -26,8 +26,9 @@ type job struct {
 	steps        map[string]*stepState
 	question     *view.Question
 	problem      *event.Trouble
-	undoing      bool // the failure, if any, was in an undo
-	handedOver   bool
+	undoing      bool               // the failure, if any, was in an undo
+	handedOver   bool               // the node stands landed for good: undo has ended, and nobody changes it without unlocking
+	stood        bool               // it did so when this job began; undo goes back to that
 	landedBefore bool               // an earlier job ended well and was not undone
 	doubtful     bool               // the record of a hand-over may be among those that were lost
 	lost         []message.Text     // records that were lost, until a person has begun again
@@ -171,7 +172,7 @@ func (j *job) applyJob(e event.Event) {
 			j.ended = e.Time
 		}
 		if j.handedOver {
-			j.dropWaivers()
+			j.settle()
 		}
 	case event.Undoing:
 		if !j.undoing {
@@ -179,7 +180,8 @@ func (j *job) applyJob(e event.Event) {
 		}
 		j.state, j.undoing, j.problem = view.UndoingAll, true, nil
 	case event.Undone:
-		j.state, j.current, j.ended, j.undoing, j.landedBefore = view.IsUndone, "", e.Time, false, false
+		j.state, j.current, j.ended, j.undoing = view.IsUndone, "", e.Time, false
+		j.handedOver, j.landedBefore = j.stood, j.stood
 		for _, s := range j.steps {
 			if s.status != view.StepUndone { // there was nothing to put back
 				s.status, s.skip, s.seconds, s.touched, s.skippedBy = view.Pending, message.Text{}, 0, false, ""
@@ -238,6 +240,7 @@ func (j *job) begin(e event.Event) {
 	if e.Job != nil { // a foreground has no answers that a person accepted
 		j.inputs = e.Job.Inputs
 	}
+	j.stood = j.stood || j.handedOver
 	j.problem, j.undoing, j.handedOver, j.met, j.time = nil, false, false, nil, worktime{}
 	j.doubtful, j.lost, j.lasts = false, nil, e.Lasts
 	for _, s := range j.steps {
@@ -254,6 +257,14 @@ func (j *job) backToForm() {
 		for _, c := range s.checks {
 			s.earlier[c.ID] = true
 		}
+	}
+}
+
+// settle ends undo: what the steps changed is of no later job, and has no originals any more.
+func (j *job) settle() {
+	j.dropWaivers()
+	for _, s := range j.steps {
+		s.touched = false
 	}
 }
 

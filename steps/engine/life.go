@@ -10,7 +10,7 @@ import (
 func (c *core) life() string {
 	switch j := c.job; {
 	case c.o.List == view.ListFactory: // its journal is of the bench line and tells nothing of a landing
-	case j.state == view.IsDone:
+	case j.state == view.IsDone, j.state == view.IsUndone && j.handedOver:
 		return view.LifeLanded
 	case j.state == view.IsUndone:
 		return view.LifeReturned
