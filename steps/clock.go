@@ -56,7 +56,7 @@ func (s *siteClock) Inspect(ctx context.Context, node *backend.Node, report Repo
 	if err != nil {
 		return err
 	}
-	report.Check(batteryCheck(node))
+	report.Check(batteryCheck(node, believed(v)))
 	if taken {
 		report.Check(typedCheck())
 		return nil
@@ -91,11 +91,14 @@ func (s *siteClock) Run(ctx context.Context, node *backend.Node, report Report) 
 		return err
 	}
 	report.Check(clockCheck(offsets, v, s.named(node)))
-	report.Check(batteryCheck(node))
+	report.Check(batteryCheck(node, believed(v)))
 	if !host.HasKubelet(node.Host) {
 		return nil // someone's laptop keeps its own time
 	}
 	if v.Ahead == 0 || v.Reject != (message.Text{}) {
+		if believed(v) {
+			setBattery(ctx, node, report)
+		}
 		return stillWrong(v)
 	}
 	if v.Ask != (message.Text{}) {
@@ -108,6 +111,7 @@ func (s *siteClock) Run(ctx context.Context, node *backend.Node, report Report) 
 	if err := clock.Set(ctx, node.Host, v.Ahead); err != nil {
 		return err
 	}
+	report.Check(batteryCheck(node, true))
 	report.Say(message.F("The clock was set from %s to %s, according to %s.", clockTime(was), clockTime(node.Now()), v.From))
 	if v.Typed {
 		return s.done(report)
@@ -262,26 +266,7 @@ func clockCheck(offsets []clock.Offset, v clock.Verdict, named bool) check.Check
 func keptCheck(offsets []clock.Offset, v clock.Verdict, named bool) check.Check {
 	ch := clockCheck(offsets, v, named)
 	ch.Status, ch.Observed = check.Warn, message.F("the machine's time was kept; off by %s according to %s", clock.Describe(v.Ahead), v.From)
-	ch.Fix = message.T("Compare the time with your watch. If it is wrong, set the clock at a shell with date --set.")
-	return ch
-}
-
-// batteryCheck compares the clock that runs while the machine is off.
-func batteryCheck(node *backend.Node) check.Check {
-	ch := check.Check{
-		ID: "clock-battery", Title: message.T("Battery clock"), Status: check.Pass, Expected: message.T("within 5 min of the machine's clock"),
-		Source: message.T("a good one drifts by a few seconds in a day"),
-	}
-	battery, ok := node.Host.BatteryClock()
-	if !ok {
-		ch.Status, ch.Observed = check.Skip, message.T("the machine has none that can be read")
-		return ch
-	}
-	off := battery.Sub(node.Now())
-	ch.Observed = clock.Describe(off)
-	if off.Abs() > 5*time.Minute {
-		ch.Status, ch.Fix = check.Warn, message.T("None needed now: Touchdown sets it with the clock. If it is wrong again after a power cut, change the battery.")
-	}
+	ch.Fix = message.T("Compare the time with your watch. If it is wrong, set the clock at a shell as root with date --set, then the hardware clock with hwclock --systohc.")
 	return ch
 }
 

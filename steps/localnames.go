@@ -105,6 +105,13 @@ func (s *localNames) Run(ctx context.Context, node *backend.Node, report Report)
 	}
 	d := s.Site.Domain()
 	if !slices.Contains(z.Domains, d) {
+		before, err := dns.Own(node.Host)
+		if err == nil {
+			err = report.Save(ownNames, before) // the first one is kept
+		}
+		if err != nil {
+			return fmt.Errorf("keeping the names: %w", err)
+		}
 		changed, err := dns.Add(ctx, node.Host, z, d)
 		if err != nil {
 			return fmt.Errorf("adding the names: %w", err)
@@ -166,17 +173,27 @@ func (s *localNames) prove(ctx context.Context, node *backend.Node, report Repor
 	return nil
 }
 
-// Undo takes the new names away and asks for the old ones.
+// ownNames is the key of what the node answered beyond its factory's names before the job: nothing, or the names of an earlier landing.
+const ownNames = "names"
+
+// Undo takes the new names away, puts those of an earlier landing back, and asks for all of them.
 func (s *localNames) Undo(ctx context.Context, node *backend.Node, report Report) error {
 	if !dns.Here(node.Host) {
 		return nil
 	}
-	if _, err := dns.Remove(ctx, node.Host); err != nil {
-		return fmt.Errorf("removing the names: %w", err)
+	before, changed, err := savedAt(report, ownNames)
+	if err != nil || !changed {
+		return err
+	}
+	if err := dns.PutBack(ctx, node.Host, before); err != nil {
+		return fmt.Errorf("putting the names back: %w", err)
 	}
 	z, err := dns.Read(node.Host)
 	if err != nil {
 		return fmt.Errorf("reading the node's names: %w", err)
+	}
+	if earlier := dns.Added(node.Host); earlier != "" {
+		z.Domains = append(z.Domains, earlier)
 	}
 	return s.prove(ctx, node, report, z, z.Domains)
 }

@@ -49,7 +49,7 @@ func (s *publish) Run(ctx context.Context, node *backend.Node, rep Report) error
 		node.Log.Warn("the report is not in the cluster", "error", err)
 		rep.Check(check.Check{
 			ID: "cluster-report", Title: message.T("Report in the cluster"), Status: check.Warn, Observed: problem.From(err).Summary,
-			Expected: message.F("a copy in %s", hub.ReportRef), Fix: message.T("The report is on the node; touchdown report prints it."),
+			Expected: message.F("a copy in %s", hub.ReportRef), Fix: message.T("The report is on the node; touchdown report show prints it."),
 		})
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -186,6 +187,46 @@ func TestTheTypedTimeGoesOn(t *testing.T) {
 	}
 }
 
+// TestHardwareClock: where the machine's time is right, a hardware clock that is wrong is set all the same; where nobody tells the time it is not.
+func TestHardwareClock(t *testing.T) {
+	for what, c := range map[string]struct {
+		told, refused bool
+		off           time.Duration
+		sets          int
+		fix           string
+	}{
+		"wrong":                   {told: true, off: time.Hour, sets: 1, fix: "Touchdown sets it"},
+		"wrong and cannot be set": {told: true, refused: true, off: time.Hour, sets: 1, fix: "in the firmware's setup"},
+		"right":                   {told: true},
+		"nobody tells the time":   {off: time.Hour, fix: "in the firmware's setup"},
+	} {
+		m := hosttest.New(t)
+		m.File("/var/lib/kubelet/x", "")
+		m.File("/dev/rtc0", "")
+		m.File("/sys/class/rtc/rtc0/since_epoch", strconv.FormatInt(time.Now().Add(-c.off).Unix(), 10)+"\n")
+		if c.refused {
+			m.On("hwclock", "", errors.New("refused"))
+		}
+		cfg := site.New()
+		if c.told {
+			cfg.Spec.AdditionalNTPSources = []string{ntpServer(t, 0)}
+		}
+		r := newReport()
+		if err := (&steps.Clock{Site: cfg}).Run(t.Context(), node(m, nil), r); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		sets := 0
+		for _, call := range m.Calls() {
+			if call == "hwclock --systohc --utc" {
+				sets++
+			}
+		}
+		if got := r.checks["clock-battery"]; sets != c.sets || !strings.Contains(got.Fix.String(), c.fix) || (c.fix == "") != (got.Status == check.Pass) {
+			t.Errorf("%s: set %d times, %+v", what, sets, got)
+		}
+	}
+}
+
 func TestClockOfABadBatteryAndTypedTime(t *testing.T) {
 	m := hosttest.New(t)
 	m.File("/var/lib/kubelet/x", "")
@@ -317,6 +358,38 @@ func TestLocalNames(t *testing.T) {
 	}
 	if left, _ := m.Glob("/etc/dnsmasq.d/*"); len(left) != 1 {
 		t.Errorf("left are %v", left)
+	}
+}
+
+// TestLocalNamesOfALaterJob: its undo goes back to the names of the landing before, and one that never ran changes nothing.
+func TestLocalNamesOfALaterJob(t *testing.T) {
+	const own = "/etc/dnsmasq.d/touchdown-site.conf"
+	m := hosttest.New(t)
+	m.File("/etc/dnsmasq.d/single-node.conf", "address=/apps.old.example/192.168.127.10\naddress=/api-int.old.example/192.168.127.10\naddress=/api.old.example/192.168.127.10\n")
+	m.File("/etc/resolv.conf", "nameserver 192.168.127.10\n")
+	server := dnsmasq(t, m)
+	job := func(cluster string) *steps.LocalNames {
+		cfg := site.New()
+		cfg.Spec.ClusterName, cfg.Spec.BaseDomain = cluster, "site.example"
+		return &steps.LocalNames{Site: cfg, Server: server}
+	}
+	if err := job("store1").Run(t.Context(), node(m, nil), newReport()); err != nil {
+		t.Fatal(err)
+	}
+	landed := m.Content(own)
+	for _, cluster := range []string{"store1", "store2", ""} {
+		r := newReport()
+		if cluster != "" {
+			if err := job(cluster).Run(t.Context(), node(m, nil), r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := job(cluster).Undo(t.Context(), node(m, nil), r); err != nil {
+			t.Fatal(err)
+		}
+		if got := m.Content(own); got != landed {
+			t.Errorf("after the undo of a job for %q the node answers\n%s\nand the landing had\n%s", cluster, got, landed)
+		}
 	}
 }
 

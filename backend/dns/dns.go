@@ -2,9 +2,11 @@
 package dns
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/netip"
 	"slices"
 	"strings"
@@ -151,6 +153,27 @@ func (z Zone) encode(domain string) (string, error) {
 		fmt.Fprintf(&out, "local=/%s%s/\n", name, domain)
 	}
 	return out.String(), nil
+}
+
+// Own returns what Add has written; nil when nothing.
+func Own(m *host.Machine) ([]byte, error) {
+	b, err := m.ReadFile(own)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return b, err
+}
+
+// PutBack makes the node answer again as when Own returned content.
+func PutBack(ctx context.Context, m *host.Machine, content []byte) error {
+	if len(content) == 0 {
+		_, err := Remove(ctx, m)
+		return err
+	}
+	if now, err := Own(m); err != nil || bytes.Equal(now, content) {
+		return err
+	}
+	return host.File{Path: own, Data: content, Perm: 0o644}.WriteFor(ctx, m, func(ctx context.Context) error { return Restart(ctx, m) })
 }
 
 // Remove takes back what Add added.

@@ -181,7 +181,7 @@ func judgeClock(i *Inventory) check.Check {
 func judgeRTC(i *Inventory, b Bound) check.Check {
 	c := check.Check{
 		ID: "hw-rtc", Title: message.T("Hardware clock and its battery"), Expected: message.F("within %d s of the system clock", b.Warn), Source: b.Source,
-		Fix: message.T("Set the hardware clock; if it is wrong again after a power cut, change the board's battery."),
+		Fix: message.T("Set the hardware clock in the firmware's setup. If it is wrong again after a power cut, change the board's battery."),
 	}
 	if i.Clock.RTC.IsZero() {
 		return skipped(c, i.why("clock"))
@@ -191,7 +191,7 @@ func judgeRTC(i *Inventory, b Bound) check.Check {
 	// Only a warning: the system clock may be right by a time server. It is the next start that goes wrong.
 	switch seconds := int64(off / time.Second); {
 	case seconds > b.Fail:
-		c.Status, c.Fix = check.Warn, message.T("Set the hardware clock: after a power cut the node would start with a wrong time.")
+		c.Status, c.Fix = check.Warn, message.T("Set the hardware clock in the firmware's setup: after a power cut the node would start with a wrong time.")
 	case seconds > b.Warn:
 		c.Status = check.Warn
 	default:

@@ -15,7 +15,12 @@ func (m *Machine) MoveClock(ctx context.Context, ahead time.Duration) error {
 	if err := m.clock(ahead); err != nil {
 		return fmt.Errorf("setting the clock: %w", err)
 	}
-	if !m.Exists("/dev/rtc0") { // a virtual machine may have none
+	return m.SetBatteryClock(ctx)
+}
+
+// SetBatteryClock sets the clock that runs while the machine is off to the machine's time; a virtual machine may have none.
+func (m *Machine) SetBatteryClock(ctx context.Context) error {
+	if !m.Exists("/dev/rtc0") {
 		return nil
 	}
 	if _, err := m.Run(ctx, "hwclock", "--systohc", "--utc"); err != nil {

@@ -1,0 +1,57 @@
+package steps
+
+import (
+	"context"
+	"time"
+
+	"touchdown/backend"
+	"touchdown/backend/check"
+	"touchdown/backend/clock"
+	"touchdown/backend/message"
+)
+
+// believed tells whether somebody told the time, so that Touchdown sets what is wrong.
+func believed(v clock.Verdict) bool {
+	return v.From != (message.Text{}) && v.Reject == (message.Text{})
+}
+
+// mostDrift is how far the hardware clock may be off the machine's: a good one drifts by a few seconds in a day.
+const mostDrift = 5 * time.Minute
+
+// setBattery sets the hardware clock by the machine's, which is right. Where that is refused the check says what a person can do.
+func setBattery(ctx context.Context, node *backend.Node, report Report) {
+	was, ok := node.Host.BatteryClock()
+	if !ok || was.Sub(node.Now()).Abs() <= mostDrift {
+		return
+	}
+	if err := node.Host.SetBatteryClock(ctx); err != nil {
+		node.Log.Warn("the hardware clock cannot be set", "error", err)
+		report.Check(batteryCheck(node, false))
+		return
+	}
+	report.Say(message.F("The hardware clock was set; it said %s.", clockTime(was)))
+	report.Check(batteryCheck(node, true))
+}
+
+// batteryCheck compares the clock that runs while the machine is off. sets: Touchdown sets it where it is wrong.
+func batteryCheck(node *backend.Node, sets bool) check.Check {
+	ch := check.Check{
+		ID: "clock-battery", Title: message.T("Hardware clock"), Status: check.Pass, Expected: message.T("within 5 min of the machine's clock"),
+		Source: message.T("a good one drifts by a few seconds in a day"),
+	}
+	battery, ok := node.Host.BatteryClock()
+	if !ok {
+		ch.Status, ch.Observed = check.Skip, message.T("the machine has none that can be read")
+		return ch
+	}
+	off := battery.Sub(node.Now())
+	ch.Observed = clock.Describe(off)
+	switch {
+	case off.Abs() <= mostDrift:
+	case sets:
+		ch.Status, ch.Fix = check.Warn, message.T("None needed now: Touchdown sets it. If it is wrong again after a power cut, change the battery.")
+	default:
+		ch.Status, ch.Fix = check.Warn, message.T("Set the hardware clock in the firmware's setup. If it is wrong again after a power cut, change the battery.")
+	}
+	return ch
+}
