@@ -123,6 +123,12 @@ func checkChain(chain []*x509.Certificate, now time.Time) error {
 			Fix:     message.T("Put the server's certificate first, then the one that signed it, and so on."),
 		}
 	}
+	if err := value.Serves(chain); err != nil {
+		return &problem.Problem{
+			Code: "CERT-CHN", Summary: message.T("No client takes this chain of certificates."),
+			Fix: message.T("Ask for a certificate of an authority that may sign it, for these names and for servers."), Err: err,
+		}
+	}
 	return nil
 }
 

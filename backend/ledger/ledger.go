@@ -232,13 +232,19 @@ func unusable(path string, err error) error {
 	if at, ok := errors.AsType[*broken](err); ok {
 		return at.problem(path, err)
 	}
+	if errors.Is(err, errNoLedger) {
+		return &problem.Problem{
+			Code: "FAC-NLDG", Summary: message.F("%s is not a ledger.", path),
+			Fix: message.T("Give the file that touchdown factory --ledger FILE writes."), Err: err,
+		}
+	}
 	p := &problem.Problem{
 		Code: "FAC-LEDG", Summary: message.F("The ledger %s cannot be used.", path),
 		Fix: message.T("Connect the volume that it lies on, or give another one: touchdown factory --ledger FILE. Then retry."), Err: err,
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		p.Summary = message.F("The ledger %s is not there.", path)
-		p.Fix = message.T("Mount the volume that it lies on again, at the same place, or give another one: touchdown factory --ledger FILE. Then retry.")
+		p.Fix = message.T("Check its name. If it lies on a stick or a share, mount that again at the same place; or give another ledger with --ledger FILE.")
 	}
 	return p
 }

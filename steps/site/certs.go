@@ -168,6 +168,7 @@ var oldDigests = []x509.SignatureAlgorithm{x509.MD2WithRSA, x509.MD5WithRSA, x50
 // judgeChain wants what every client of the cluster takes: a server's certificate behind which authorities stand, with keys and extensions that
 // Go's programs know, which the cluster's operators and oc are. certs.Check refuses the same, when the cluster is changed already.
 func judgeChain(v *judge, path string, chain []*x509.Certificate) {
+	before := len(v.errs)
 	if chain[0].IsCA {
 		v.fail(path, fault(message.T("have one made for a TLS server"), message.T("begins with the certificate of an authority (CA:TRUE), not of a server")))
 	}
@@ -181,6 +182,12 @@ func judgeChain(v *judge, path string, chain []*x509.Certificate) {
 		if len(cert.UnhandledCriticalExtensions) > 0 {
 			v.fail(path, fault(message.T("have one made without it"), message.F("has the critical extension %s, which OpenShift's own programs refuse (certificate %d)", cert.UnhandledCriticalExtensions[0].String(), i+1)))
 		}
+	}
+	if len(v.errs) > before {
+		return
+	}
+	if err := value.Serves(chain); err != nil {
+		v.fail(path, fault(message.T("have one made by an authority that may sign it"), message.F("is a chain that no client takes: %s", message.Detail(err))))
 	}
 }
 

@@ -139,6 +139,50 @@ func TestKeyForms(t *testing.T) {
 	}
 }
 
+// TestChainThatNoClientTakes: an authority for other names or other purposes, or below one that allows none below it.
+func TestChainThatNoClientTakes(t *testing.T) {
+	root := issue(t, "root", nil, ecKey(t), ca)
+	other := issue(t, "other", root, ecKey(t), func(c *x509.Certificate) {
+		ca(c)
+		c.PermittedDNSDomains, c.PermittedDNSDomainsCritical = []string{"other.example"}, true
+	})
+	clients := issue(t, "clients", root, ecKey(t), func(c *x509.Certificate) {
+		ca(c)
+		c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
+	})
+	alone := issue(t, "alone", nil, ecKey(t), func(c *x509.Certificate) {
+		ca(c)
+		c.BasicConstraintsValid, c.MaxPathLenZero = true, true
+	})
+	below := issue(t, "below", alone, ecKey(t), ca)
+	ours := issue(t, "ours", root, ecKey(t), func(c *x509.Certificate) {
+		ca(c)
+		c.PermittedDNSDomains, c.PermittedDNSDomainsCritical = []string{"site.example"}, true
+	})
+	for name, c := range map[string]struct {
+		authority, root *issued
+		refused         bool
+	}{
+		"for other names": {other, root, true}, "for clients": {clients, root, true}, "too deep": {below, alone, true}, "for our names": {ours, root, false},
+	} {
+		key := ecKey(t)
+		leaf := issue(t, "leaf", c.authority, key, server("api.store1.site.example"))
+		cfg := New()
+		for path, value := range map[string]string{
+			"spec.clusterName": "store1", "spec.baseDomain": "site.example",
+			"spec.apiCert.cert": leaf.pem + c.authority.pem + c.root.pem, "spec.apiCert.key": pkcs8(t, key),
+		} {
+			if err := cfg.Set(path, value); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		errs, _ := cfg.Validate(time.Now())
+		if got := errs.At("spec.apiCert.cert"); (got != nil && strings.Contains(got.Error(), "no client takes")) != c.refused {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 func TestCertificateForms(t *testing.T) {
 	root := issue(t, "root", nil, ecKey(t), ca)
 	middle := issue(t, "middle", root, ecKey(t), ca)

@@ -41,8 +41,28 @@ func MirrorSource(s string) error {
 // mirrorLocations reports what is wrong with the list of a source's mirrors.
 func mirrorLocations(s string) error {
 	return eachOf(s, maxMirrors, func(location string) *Error {
-		return imageLocation(location, mirrorHost)
+		if f := imageLocation(location, mirrorHost); f != nil {
+			return f
+		}
+		return completed(location)
 	})
+}
+
+// completed refuses a mirror that CRI-O would complete to another place: in a name without a server, that is docker.io, and in docker.io's own
+// without a folder, that is library. It then gives up the pull as a whole, from the other mirrors and the source too (containers/image 5.35,
+// sysregistriesv2, rewriteReference and PullSourcesFromReference; docker/reference, splitDockerDomain).
+func completed(location string) *Error {
+	const hub = "docker.io"
+	server, path, _ := strings.Cut(location, "/")
+	switch {
+	case !strings.ContainsAny(server, ".:") && server != "localhost":
+		return fault(message.T("write the registry with its domain, or with its port"), message.F("is %s, which CRI-O takes for a folder of docker.io", shown(location)))
+	case server == "index."+hub:
+		return fault(message.T("write docker.io"), message.F("is %s, which CRI-O does not pull from under this name", shown(location)))
+	case server == hub && !strings.Contains(path, "/"):
+		return fault(message.T("write it like docker.io/example/ocp"), message.F("is %s, which names no repository of docker.io", shown(location)))
+	}
+	return nil
 }
 
 // releaseImages have what OpenShift's releases consist of.
