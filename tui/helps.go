@@ -7,7 +7,8 @@ var helps = map[string]string{
 It continues automatically, also after a reboot. Nothing to type.
 
 If it stays away for more than five minutes, and Touchdown is not being
-updated: log in on another console and start it with  touchdown engine`,
+updated: log in on another console and start it again with
+sudo systemctl restart touchdown-engine`,
 
 	"checks": `This page shows what Touchdown found on this machine. It changes nothing.
 
@@ -99,10 +100,10 @@ Example: sno-0042`,
 	"work": `The work is going on. You can leave this console: the work goes on without
 it.
 
-Left: the stages, [x] done, [>] at work, [-] left out, [!] failed, and how
-many of their steps are finished. Right: what is done now, how far it is and
-what it waits for. The mark after "engine:" turns as long as the engine
-answers.
+Left: the stages, [x] done, [>] at work, [-] left out, [!] failed, [<] put
+back, and how many of their steps are finished. Right: what is done now, how
+far it is and what it waits for. The mark after "engine:" turns as long as
+the engine answers.
 
 If it says that it takes longer than normal, look at the log first. "Stop
 the work" stops at the next safe point; you can retry or undo then.

@@ -181,7 +181,7 @@ func unwritable(err error) error {
 			Fix: message.T("On a node of OpenShift /usr/local and /etc can be written to; on another machine mount them so, or start `touchdown engine` by hand."), Err: err,
 		}
 	case errors.Is(err, fs.ErrPermission):
-		return &problem.Problem{Code: "HND-RGHT", Summary: message.T("Only root may do this."), Fix: message.T("Run the same command with sudo."), Err: err}
+		return problem.OnlyRoot(err)
 	}
 	return err
 }

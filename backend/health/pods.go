@@ -42,7 +42,7 @@ func judgeImages(s *State) check.Check {
 	c := check.Check{
 		ID: "images", Title: message.T("Images of the cluster's programs (registry)"), Expected: message.T("all there, or to be fetched"),
 		Source: message.T("Pod container states ImagePullBackOff, ErrImagePull and the like"),
-		Fix:    message.T("Check registry, mirror settings and pull secret, or seed the missing images from the stick."),
+		Fix:    message.T("Check registry, mirror settings and pull secret, then run `touchdown images seed`."),
 	}
 	return judgeSick(s, c, true, message.T("all there"))
 }

@@ -2,6 +2,7 @@
 package problem
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -55,6 +56,16 @@ func From(err error) *Problem {
 		Summary: message.T("Something failed that Touchdown has no explanation for."),
 		Fix:     message.T("Retry once; if it fails again, make a support bundle and call support."),
 		Err:     err,
+	}
+}
+
+// OnlyRoot is the problem of a person who has not root's rights. sudo finds no program in /usr/local/bin on RHEL (secure_path in its
+// /etc/sudoers), so the advice has the whole path.
+func OnlyRoot(err error) *Problem {
+	program, _ := os.Executable() // Linux always tells it, with /proc
+	return &Problem{
+		Code: "HND-RGHT", Summary: message.T("Only root may do this."),
+		Fix: message.F("Run the same command as root, with the program's whole path: sudo %s", message.Data(cmp.Or(program, "touchdown"))), Err: err,
 	}
 }
 

@@ -42,19 +42,19 @@ func languageFlag(cmd *cobra.Command, language *string) {
 	_ = cmd.RegisterFlagCompletionFunc("language", cobra.FixedCompletions(known, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// canShow refuses a language that is not there, and what is not a terminal, before anything is done.
-func (c *common) canShow() error {
+// canShow refuses a language that is not there, and what is not a terminal, before anything is done. instead does the same without one.
+func (c *common) canShow(instead string) error {
 	if _, err := tui.Language(c.language); err != nil {
 		return usage(fmt.Errorf("--language: %w", err))
 	}
 	if c.hooks.console == nil && (!term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stdout.Fd()))) {
-		return usage(errors.New("the console needs a terminal; use `touchdown apply -f FILE` without one"))
+		return usage(fmt.Errorf("the console needs a terminal; without one use `%s`", instead))
 	}
 	return nil
 }
 
 func (c *common) console(cmd *cobra.Command) error {
-	if err := c.canShow(); err != nil {
+	if err := c.canShow("touchdown apply -f FILE"); err != nil {
 		return err
 	}
 	if c.hooks.console != nil {

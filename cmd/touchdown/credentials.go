@@ -38,7 +38,7 @@ Who asks again gets the same, until the engine is started again: then another pa
 those before them are no longer accepted. What the site config says (spec.credentials) counts here, too.`,
 		Example: `  touchdown credentials
   touchdown credentials --out /root/kubeconfig
-  ssh -t core@node sudo touchdown credentials`,
+  ssh -t core@node sudo /usr/local/bin/touchdown credentials`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			asJSON, err := c.json()
 			if err != nil {

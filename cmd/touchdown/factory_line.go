@@ -113,7 +113,7 @@ func (f *factoryFlags) run(cmd *cobra.Command) error {
 		return err
 	}
 	if !f.unattended {
-		if err := f.canShow(); err != nil {
+		if err := f.canShow("touchdown factory --unattended"); err != nil {
 			return err
 		}
 	}

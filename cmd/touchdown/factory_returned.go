@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"strings"
 	"time"
@@ -51,12 +52,23 @@ func (f *factoryFlags) isThisNode(machine *host.Machine) error {
 	if isCalled(machine, typed) {
 		return nil
 	}
+	if err := knowsSerial(machine); err != nil {
+		return err
+	}
 	name, _ := machine.Hostname()
 	serial := machine.Serial()
 	return usage(&problem.Problem{
 		Code: "FAC-ELSE", Summary: message.F("%s is not this node: its name is %q and its serial number %q.", typed, name, serial),
 		Fix: message.T("Go to the node that came back, or give the name or the serial number of this one: touchdown factory --returned NODE."),
 	})
+}
+
+// knowsSerial refuses to say which machine this is to whoever may not read its serial number, which Linux shows to root alone.
+func knowsSerial(machine *host.Machine) error {
+	if _, err := machine.ReadFile("/sys/class/dmi/id/product_serial"); errors.Is(err, fs.ErrPermission) {
+		return problem.OnlyRoot(err)
+	}
+	return nil
 }
 
 // isCalled tells whether what a person typed is the host name or the serial number of a machine.

@@ -34,7 +34,7 @@ requests are. What looks like a secret is taken out; read the archive before you
 objects without an API, is named in node/missing.txt. It is made in memory, takes 2 minutes at most, and needs neither network nor free
 disk.
 
-Over SSH: ssh core@node sudo touchdown report bundle > bundle.tar.gz. With --stick it goes onto the stick in the machine, with at most
+Over SSH: ssh core@node sudo /usr/local/bin/touchdown report bundle > bundle.tar.gz. With --stick it goes onto the stick in the machine, with at most
 2 MiB, onto a FAT volume that nothing else uses; what is there stays, and nothing is mounted. Without network and stick, --serial prints
 a summary of at most 256 KiB as text with check sums onto the terminal, 5 minutes at 9600 bits per second; record it, and make the
 archive of the record with --read. That names the lines that are missing or damaged: --serial=LINES prints these again within an hour,

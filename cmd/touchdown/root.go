@@ -56,7 +56,8 @@ Exit codes: 0 done, 1 failed or did not pass, 2 wrong command line or site confi
 3 a reboot is needed and the site config does not allow it, 4 the console's line hung up.
 
 With -o json a command that fails ends its output with one line: {"error": {"code", "summary", "fix", "detail"}}.
-All but summary may be absent. Standard error says the same in plain text.`,
+All but summary may be absent. Standard error says the same in plain text. The results of site validate and of
+apply --dry-run name what is wrong themselves, without that line.`,
 		SilenceErrors: true, SilenceUsage: true, Version: version, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return c.console(cmd) },
 	}

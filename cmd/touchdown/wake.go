@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"slices"
@@ -71,6 +72,8 @@ func (c *connection) wakeForPerson(ctx context.Context, engine session.Session) 
 	for {
 		err := c.wake(ctx, screen(), engine)
 		switch {
+		case errors.Is(err, fs.ErrPermission):
+			return false, err
 		case !errors.Is(err, session.ErrNoEngine):
 			return true, nil // what else may be wrong, the wizard tells
 		case !c.installed(machine):

@@ -63,6 +63,9 @@ is overwritten. Before the machine leaves your hands erase its whole disk (the d
 func (w *wiping) run(cmd *cobra.Command, typed string) error {
 	machine := host.Open(host.Options{Root: w.hooks.root, NoPower: true})
 	if !isCalled(machine, typed) {
+		if err := knowsSerial(machine); err != nil {
+			return err
+		}
 		name, _ := machine.Hostname()
 		return usage(&problem.Problem{
 			Code: "WPE-ELSE", Summary: message.F("%s is not this node: its name is %q and its serial number %q. Nothing was wiped.", typed, name, machine.Serial()),

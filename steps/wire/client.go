@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 
+	"touchdown/backend/problem"
 	"touchdown/steps/event"
 	"touchdown/steps/handout"
 	"touchdown/steps/idle"
@@ -182,6 +185,9 @@ func (c *Client) send(ctx context.Context, method, path, token string, body any)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
+		}
+		if errors.Is(err, fs.ErrPermission) { // the engine may well run: nothing is to be started, and nothing given up
+			return nil, problem.OnlyRoot(err)
 		}
 		return nil, fmt.Errorf("%w on %s: %w", session.ErrNoEngine, c.socket, err)
 	}
