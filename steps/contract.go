@@ -46,7 +46,8 @@ type Undoer interface {
 }
 
 // UndoPreparer makes the machine ready for the undo of all steps, where theirs needs what is not there: a cluster that starts. It
-// is called before the first of them is undone, in the order of the list, and like Undo it is safe to repeat.
+// is called before the first of them is undone, in the order of the list, and like Undo it is safe to repeat. It may return Reboot: after
+// a different boot the undo begins again.
 type UndoPreparer interface {
 	PrepareUndo(ctx context.Context, node *backend.Node, report Report) error
 }

@@ -25,10 +25,11 @@ type siteHostname struct {
 }
 
 var (
-	_ Skipper   = (*siteHostname)(nil)
-	_ Planner   = (*siteHostname)(nil)
-	_ Abandoner = (*siteHostname)(nil)
-	_ Reader    = (*siteHostname)(nil)
+	_ Skipper      = (*siteHostname)(nil)
+	_ Planner      = (*siteHostname)(nil)
+	_ UndoPreparer = (*siteHostname)(nil)
+	_ Abandoner    = (*siteHostname)(nil)
+	_ Reader       = (*siteHostname)(nil)
 )
 
 // ID names the step in the journal.

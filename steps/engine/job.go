@@ -284,6 +284,7 @@ func (j *job) turnBack() {
 	}
 	for _, s := range j.steps {
 		s.checks, s.said, s.progress = nil, nil, nil
+		s.reboots = nil // those of the work leave the undo its own
 	}
 }
 

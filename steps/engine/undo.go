@@ -67,11 +67,10 @@ func (r *run) putBack(ctx context.Context, step steps.Step, part func(context.Co
 	report := &stepReport{e: r.e, step: id}
 	err := guard(func() error { return part(ctx, r.e.o.Node, report) })
 	took := (r.e.now().Sub(begin) - report.waited).Seconds()
-	if err != nil && ctx.Err() != nil {
-		r.stopped(ctx, id, took, err)
+	if !r.went(ctx, id, took, err) {
 		return false
 	}
-	if err == nil && whole && r.undone != nil {
+	if whole && r.undone != nil {
 		err = r.undone(id)
 	}
 	if err == nil && whole {
