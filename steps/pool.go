@@ -151,13 +151,16 @@ func undoBatch(ctx context.Context, node *backend.Node, report Report, timeouts 
 	if err != nil {
 		return err
 	}
+	batch.Cut = half.String() != ""
+	var changed []kube.Ref
 	err = batch.Undo(ctx, string(first), func(ctx context.Context) (bool, error) {
-		changed, err := o.restore(ctx, c)
+		var err error
+		changed, err = o.restore(ctx, c)
 		return len(changed) > 0, err
 	})
 	if err != nil {
 		err = fmt.Errorf("putting the node's configuration back: %w", err)
-		if half.String() != "" { // the pause ends all the same, and the batch is as half as before
+		if batch.Cut || len(changed) > 0 { // the pause ends all the same, and the batch is half: the next undo waits for its rendering
 			err = errors.Join(err, report.Note(pauseNote, []byte(pauseHolds)))
 		}
 		return err

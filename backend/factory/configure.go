@@ -238,13 +238,39 @@ func WaitConfigured(ctx context.Context, c *kube.Cluster, with []Manifest, befor
 			Fix: message.T("Look at the machine-config operator; when its pool is healthy again, run the same command once more."),
 		},
 		Pool: layout.Pool, Before: before,
-		Lacks: func(_ context.Context, p *machinev1.MachineConfigPool) (message.Text, error) {
-			for _, m := range with {
-				if !has(p.Spec.Configuration, m.Name) {
-					return message.T("the new configuration is not rendered yet"), nil
-				}
+		Lacks: func(ctx context.Context, p *machinev1.MachineConfigPool) (message.Text, error) {
+			old, err := outdated(ctx, c, p.Spec.Configuration, with)
+			if !old {
+				return message.Text{}, err
 			}
-			return message.Text{}, nil
+			return message.T("the new configuration is not rendered yet"), nil
 		},
 	}.Await(ctx, c)
+}
+
+// outdated tells whether a configuration was made before the MachineConfigs are as they are now: it lacks one of with or, where there are
+// none, was made of one that is gone. After a power cut "updated" may be old news, and before is not known any more.
+func outdated(ctx context.Context, c *kube.Cluster, config machinev1.MachineConfigPoolStatusConfiguration, with []Manifest) (bool, error) {
+	for _, m := range with {
+		if !has(config, m.Name) {
+			return true, nil
+		}
+	}
+	if len(with) > 0 {
+		return false, nil
+	}
+	all, err := Manifests(host.DefaultOwn) // their names alone count
+	if err != nil {
+		return false, err
+	}
+	for _, m := range all {
+		if !has(config, m.Name) {
+			continue
+		}
+		object, err := c.Get(ctx, kube.MachineConfig(m.Name))
+		if err != nil || object == nil {
+			return err == nil, err
+		}
+	}
+	return false, nil
 }

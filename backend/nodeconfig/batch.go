@@ -38,6 +38,7 @@ type Batch struct {
 	Save     kube.Save
 	Pause    kube.Pause
 	Timeouts Timeouts
+	Cut      bool // an earlier Run or Undo of this batch did not come to the end of its pause
 }
 
 // Run brings all changes to the node; none of them pending is fine. It is safe to repeat, after a reboot of the node too.
@@ -92,8 +93,12 @@ func (b Batch) Undo(ctx context.Context, before string, restore func(context.Con
 	if err == nil {
 		changed, err = restore(ctx)
 	}
-	if err == nil && changed && before != "" {
-		err = b.again(ctx, from, before)
+	limit := b.Timeouts.Render
+	if b.Cut { // all may be put back, and not rendered: after a boot the operator starts late, and waits for its old lease to end
+		limit = max(limit, b.Timeouts.Roll)
+	}
+	if err == nil && (changed || b.Cut) && before != "" {
+		err = b.again(ctx, from, before, limit)
 	}
 	if err := errors.Join(err, b.Pause.End(ctx, b.Cluster)); err != nil {
 		return err
@@ -159,10 +164,10 @@ func (b Batch) missing(ctx context.Context, config string, changes []Change) (wh
 }
 
 // again waits until the configuration from before is the next one. Someone else's change may keep it from coming; then it is
-// another one after from, after which no more follows.
-func (b Batch) again(ctx context.Context, from, before string) error {
+// another one after from, after which no more follows, or none within the limit.
+func (b Batch) again(ctx context.Context, from, before string, limit time.Duration) error {
 	start, newest, since := time.Now(), from, time.Now()
-	w := kube.Wait{What: message.T("the old configuration of the node"), Limit: b.Timeouts.Render + time.Minute}
+	w := kube.Wait{What: message.T("the old configuration of the node"), Limit: limit + time.Minute}
 	return b.Cluster.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
 		p, _, err := b.Cluster.Pool(ctx, layout.Pool)
 		if err != nil {
@@ -171,7 +176,7 @@ func (b Batch) again(ctx context.Context, from, before string) error {
 		if name := p.Spec.Configuration.Name; name != newest {
 			newest, since = name, time.Now()
 		}
-		done := newest == before || newest != from && time.Since(since) >= b.Timeouts.Rest || time.Since(start) >= b.Timeouts.Render
+		done := newest == before || newest != from && time.Since(since) >= b.Timeouts.Rest || time.Since(start) >= limit
 		return kube.Progress{Waiting: message.T("the operator to render the old configuration")}, done, renderFailed(p)
 	})
 }

@@ -28,3 +28,25 @@ func TestTheNodesCopy(t *testing.T) {
 		t.Error("the site's credentials are those that CRI-O can log in with")
 	}
 }
+
+// TestCredentialsThatTheNodeKeeps: only those that the cluster has no more. What the operator adds, and what the cluster got from someone
+// else meanwhile, stays.
+func TestCredentialsThatTheNodeKeeps(t *testing.T) {
+	const a, ab = `{"auths":{"a":{"auth":"dTpw"}}}`, `{"auths":{"a":{"auth":"dTpw"},"https://b":{"auth":"dTpx","password":"q","username":"u"}}}`
+	const b = `{"auths":{"b":{"username":"u","password":"q"}}}`
+	m := hosttest.New(t).Machine
+	if keeps(m, []byte(a), []byte(b)) {
+		t.Error("a node without the file keeps something")
+	}
+	for _, c := range []struct {
+		onNode, inCluster, gone string
+		want                    bool
+	}{{ab, a, b, true}, {ab, ab, b, false}, {a, a, b, false}, {ab, a, "", false}, {ab, a, `{"auths":{"b":{"auth":"other"}}}`, false}} {
+		if err := m.WriteFile(onDisk, []byte(c.onNode), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := keeps(m, []byte(c.inCluster), []byte(c.gone)); got != c.want {
+			t.Errorf("%s on the node, %s in the cluster, %s gone: %t", c.onNode, c.inCluster, c.gone, got)
+		}
+	}
+}

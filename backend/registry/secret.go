@@ -168,15 +168,22 @@ func read(ctx context.Context, c *kube.Cluster) ([]byte, error) {
 	return b, err
 }
 
+// RollOut says how long to wait for the node's copy of the pull secret, and for which.
+type RollOut struct {
+	Before string // rendered configuration from before the change; "" takes any
+	Gone   []byte // credentials that the node must not have any more, unless the cluster has them; may be empty
+	Limit  time.Duration
+}
+
 // WaitOnNode waits until the node has the cluster's pull secret on disk and its pool is at rest on another configuration than
-// before; "" takes any. The node neither drains nor reboots for it (since 4.7.4).
-func WaitOnNode(ctx context.Context, c *kube.Cluster, m *host.Machine, before string, limit time.Duration) error {
+// before. The node neither drains nor reboots for it (since 4.7.4).
+func WaitOnNode(ctx context.Context, c *kube.Cluster, m *host.Machine, r RollOut) error {
 	return kube.RollOut{
 		Wait: kube.Wait{
-			What: message.T("the roll-out of the pull secret to the node"), Limit: limit, Usual: 3 * time.Minute, Code: "PULL-LTE",
+			What: message.T("the roll-out of the pull secret to the node"), Limit: r.Limit, Usual: 3 * time.Minute, Code: "PULL-LTE",
 			Fix: message.T("Look at the machine-config operator; retry to go on waiting."),
 		},
-		Pool: layout.Pool, Before: before,
+		Pool: layout.Pool, Before: r.Before,
 		Degraded: &problem.Problem{
 			Code:    "PULL-DGR",
 			Summary: message.T("The node could not take its new configuration."),
@@ -184,7 +191,7 @@ func WaitOnNode(ctx context.Context, c *kube.Cluster, m *host.Machine, before st
 		},
 		Lacks: func(ctx context.Context, _ *machinev1.MachineConfigPool) (message.Text, error) {
 			want, err := read(ctx, c)
-			if err != nil || has(m, want) {
+			if err != nil || has(m, want) && !keeps(m, want, r.Gone) {
 				return message.Text{}, err
 			}
 			return message.T("the pull secret on the node's disk"), nil
@@ -213,4 +220,27 @@ func has(m *host.Machine, want []byte) bool {
 		}
 	}
 	return true
+}
+
+// keeps reports whether the node's file still has a credential of gone that the secret has no more. After a power cut nothing else tells: the
+// pool calls its old configuration "updated", and the old file has all that the secret has.
+func keeps(m *host.Machine, want, gone []byte) bool {
+	b, err := m.ReadFile(onDisk)
+	if err != nil {
+		return false
+	}
+	now, errNow := readSecret(b)
+	wanted, errWanted := readSecret(want)
+	taken, errTaken := readSecret(gone)
+	if errNow != nil || errWanted != nil || errTaken != nil {
+		return false
+	}
+	for name, auth := range taken.Auths {
+		for _, key := range keys(now, name) {
+			if sameJSON(now.Auths[key], value.Complete(auth)) && !sameJSON(now.Auths[key], wanted.Auths[key]) {
+				return true
+			}
+		}
+	}
+	return false
 }
