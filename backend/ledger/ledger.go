@@ -232,15 +232,9 @@ func unusable(path string, err error) error {
 	if at, ok := errors.AsType[*broken](err); ok {
 		return at.problem(path, err)
 	}
-	if errors.Is(err, errNoLedger) {
-		return &problem.Problem{
-			Code: "FAC-NLDG", Summary: message.F("%s is not a ledger.", path),
-			Fix: message.T("Give the file that touchdown factory --ledger FILE writes."), Err: err,
-		}
-	}
 	p := &problem.Problem{
 		Code: "FAC-LEDG", Summary: message.F("The ledger %s cannot be used.", path),
-		Fix: message.T("Connect the volume that it lies on, or give another one: touchdown factory --ledger FILE. Then retry."), Err: err,
+		Fix: message.T("Check its name, and the volume that it lies on; or give another ledger with --ledger FILE. Then retry."), Err: err,
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		p.Summary = message.F("The ledger %s is not there.", path)

@@ -134,7 +134,7 @@ func TestAMissingLedger(t *testing.T) {
 	file := filepath.Join(folder, "ledger.jsonl")
 	_, err := Find(file, node(1))
 	for what, err := range map[string]error{"found": err, "entered": Enter(file, node(1))} {
-		if p := problem.From(err); p.Code != "FAC-LEDG" || !strings.Contains(p.Fix.String(), "Mount the volume") {
+		if p := problem.From(err); p.Code != "FAC-LEDG" || !strings.Contains(p.Fix.String(), "mount that again") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -77,16 +77,10 @@ func read(f *os.File, each visit) (is reading, err error) {
 	}
 }
 
-// errNoLedger is the error of a file that does not begin as a ledger does.
-var errNoLedger = errors.New("it is not an entry of a ledger")
-
 // take reads the entry in a line, and holds it to the lines before it.
 func (is *reading) take(n int, line []byte, each visit) error {
 	var e Entry
 	if err := json.Unmarshal(line, &e); err != nil {
-		if n == 1 {
-			return errNoLedger
-		}
 		return errors.New("it is not an entry of a ledger")
 	}
 	if e.Format < 1 || e.Format > format {
