@@ -3,7 +3,6 @@ package steps
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"touchdown/backend"
 	"touchdown/backend/check"
@@ -269,5 +268,3 @@ func keptCheck(offsets []clock.Offset, v clock.Verdict, named bool) check.Check 
 	ch.Fix = message.T("Compare the time with your watch. If it is wrong, set the clock at a shell as root with date --set, then the hardware clock with hwclock --systohc.")
 	return ch
 }
-
-func clockTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

@@ -10,7 +10,7 @@ import (
 	"touchdown/backend/message"
 )
 
-// believed tells whether somebody told the time, so that Touchdown sets what is wrong.
+// believed tells whether someone told the time, so that Touchdown sets what is wrong.
 func believed(v clock.Verdict) bool {
 	return v.From != (message.Text{}) && v.Reject == (message.Text{})
 }
@@ -24,7 +24,7 @@ func setBattery(ctx context.Context, node *backend.Node, report Report) {
 	if !ok || was.Sub(node.Now()).Abs() <= mostDrift {
 		return
 	}
-	if err := node.Host.SetBatteryClock(ctx); err != nil {
+	if err := node.Host.MoveClock(ctx, 0); err != nil {
 		node.Log.Warn("the hardware clock cannot be set", "error", err)
 		report.Check(batteryCheck(node, false))
 		return
@@ -55,3 +55,5 @@ func batteryCheck(node *backend.Node, sets bool) check.Check {
 	}
 	return ch
 }
+
+func clockTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

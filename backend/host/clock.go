@@ -10,17 +10,14 @@ import (
 )
 
 // MoveClock sets the machine's clock ahead, or back when ahead is negative, and the battery clock after it, so that the next
-// boot begins with the right time. A time server's daemon has to be restarted after it: what it measured is worth nothing now.
+// boot begins with the right time; 0 sets the battery clock alone. A time server's daemon has to be restarted after it: what it measured is worth nothing now.
 func (m *Machine) MoveClock(ctx context.Context, ahead time.Duration) error {
-	if err := m.clock(ahead); err != nil {
-		return fmt.Errorf("setting the clock: %w", err)
+	if ahead != 0 {
+		if err := m.clock(ahead); err != nil {
+			return fmt.Errorf("setting the clock: %w", err)
+		}
 	}
-	return m.SetBatteryClock(ctx)
-}
-
-// SetBatteryClock sets the clock that runs while the machine is off to the machine's time; a virtual machine may have none.
-func (m *Machine) SetBatteryClock(ctx context.Context) error {
-	if !m.Exists("/dev/rtc0") {
+	if !m.Exists("/dev/rtc0") { // a virtual machine may have none
 		return nil
 	}
 	if _, err := m.Run(ctx, "hwclock", "--systohc", "--utc"); err != nil {

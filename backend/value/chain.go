@@ -9,7 +9,7 @@ import (
 
 // Serves tells why no client takes a server's chain, leaf first, whatever the time and the name: an authority behind it is for other names or
 // other purposes, or has more authorities below it than it allows (RFC 5280, 4.2.1.9 to 4.2.1.12). The last certificate counts as trusted.
-// It judges neither dates, which depend on the clock, nor a leaf by itself.
+// It judges neither dates, which depend on the clock, nor a leaf alone.
 func Serves(chain []*x509.Certificate) error {
 	if len(chain) < 2 {
 		return nil

@@ -172,7 +172,7 @@ func (j *job) applyJob(e event.Event) {
 			j.ended = e.Time
 		}
 		if j.handedOver {
-			j.settle()
+			j.endUndo()
 		}
 	case event.Undoing:
 		if !j.undoing {
@@ -260,8 +260,8 @@ func (j *job) backToForm() {
 	}
 }
 
-// settle ends undo: what the steps changed is of no later job, and has no originals any more.
-func (j *job) settle() {
+// endUndo is for a hand-over that was accepted: what the steps changed is of no later job, and has no originals any more.
+func (j *job) endUndo() {
 	j.dropWaivers()
 	for _, s := range j.steps {
 		s.touched = false

@@ -14,7 +14,7 @@ import (
 func (j *job) applyLost(e event.Event) {
 	k := e.Job
 	if k.HandedOver && !j.handedOver {
-		j.settle()
+		j.dropWaivers()
 	}
 	if view.State(k.State) == view.Collecting && j.state != view.Collecting {
 		j.backToForm()
