@@ -55,7 +55,7 @@ func (s *siteClock) Inspect(ctx context.Context, node *backend.Node, report Repo
 	if err != nil {
 		return err
 	}
-	report.Check(batteryCheck(node, believed(v)))
+	report.Check(batteryCheck(node, sets(node, v)))
 	if taken {
 		report.Check(typedCheck())
 		return nil
@@ -90,12 +90,12 @@ func (s *siteClock) Run(ctx context.Context, node *backend.Node, report Report) 
 		return err
 	}
 	report.Check(clockCheck(offsets, v, s.named(node)))
-	report.Check(batteryCheck(node, believed(v)))
+	report.Check(batteryCheck(node, sets(node, v)))
 	if !host.HasKubelet(node.Host) {
 		return nil // someone's laptop keeps its own time
 	}
 	if v.Ahead == 0 || v.Reject != (message.Text{}) {
-		if believed(v) {
+		if sets(node, v) {
 			setBattery(ctx, node, report)
 		}
 		return stillWrong(v)
@@ -110,7 +110,7 @@ func (s *siteClock) Run(ctx context.Context, node *backend.Node, report Report) 
 	if err := clock.Set(ctx, node.Host, v.Ahead); err != nil {
 		return err
 	}
-	report.Check(batteryCheck(node, true))
+	report.Check(batteryCheck(node, false))
 	report.Say(message.F("The clock was set from %s to %s, according to %s.", clockTime(was), clockTime(node.Now()), v.From))
 	if v.Typed {
 		return s.done(report)
@@ -169,6 +169,7 @@ func (s *siteClock) ask(ctx context.Context, node *backend.Node, report Report, 
 	if answer != "set" {
 		report.Say(message.F("The clock stays unchanged, although %s.", v.Ask))
 		report.Check(keptCheck(offsets, v, s.named(node)))
+		report.Check(batteryCheck(node, false))
 	}
 	return answer == "set", nil
 }

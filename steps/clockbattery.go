@@ -7,12 +7,13 @@ import (
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/clock"
+	"touchdown/backend/host"
 	"touchdown/backend/message"
 )
 
-// believed tells whether someone told the time, so that Touchdown sets what is wrong.
-func believed(v clock.Verdict) bool {
-	return v.From != (message.Text{}) && v.Reject == (message.Text{})
+// sets tells whether Touchdown sets a clock that is wrong: someone told the time, and the machine is not someone's laptop.
+func sets(node *backend.Node, v clock.Verdict) bool {
+	return v.From != (message.Text{}) && v.Reject == (message.Text{}) && host.HasKubelet(node.Host)
 }
 
 // mostDrift is how far the hardware clock may be off the machine's: a good one drifts by a few seconds in a day.
@@ -26,15 +27,16 @@ func setBattery(ctx context.Context, node *backend.Node, report Report) {
 	}
 	if err := node.Host.MoveClock(ctx, 0); err != nil {
 		node.Log.Warn("the hardware clock cannot be set", "error", err)
-		report.Check(batteryCheck(node, false))
-		return
 	}
-	report.Say(message.F("The hardware clock was set; it said %s.", clockTime(was)))
-	report.Check(batteryCheck(node, true))
+	after := batteryCheck(node, false)
+	if after.Status == check.Pass {
+		report.Say(message.F("The hardware clock was set; it said %s.", clockTime(was)))
+	}
+	report.Check(after)
 }
 
-// batteryCheck compares the clock that runs while the machine is off. sets: Touchdown sets it where it is wrong.
-func batteryCheck(node *backend.Node, sets bool) check.Check {
+// batteryCheck compares the clock that runs while the machine is off. set: Touchdown sets it where it is wrong.
+func batteryCheck(node *backend.Node, set bool) check.Check {
 	ch := check.Check{
 		ID: "clock-battery", Title: message.T("Hardware clock"), Status: check.Pass, Expected: message.T("within 5 min of the machine's clock"),
 		Source: message.T("a good one drifts by a few seconds in a day"),
@@ -48,7 +50,7 @@ func batteryCheck(node *backend.Node, sets bool) check.Check {
 	ch.Observed = clock.Describe(off)
 	switch {
 	case off.Abs() <= mostDrift:
-	case sets:
+	case set:
 		ch.Status, ch.Fix = check.Warn, message.T("None needed now: Touchdown sets it. If it is wrong again after a power cut, change the battery.")
 	default:
 		ch.Status, ch.Fix = check.Warn, message.T("Set the hardware clock in the firmware's setup. If it is wrong again after a power cut, change the battery.")

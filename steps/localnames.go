@@ -99,19 +99,19 @@ func (s *localNames) Run(ctx context.Context, node *backend.Node, report Report)
 		report.Say(message.T("This machine has no name server; the names are left to the site's DNS."))
 		return nil
 	}
+	before, err := dns.Own(node.Host)
+	if err == nil {
+		err = report.Save(ownNames, before) // the first one is kept
+	}
+	if err != nil {
+		return fmt.Errorf("keeping the names: %w", err)
+	}
 	z, err := dns.Read(node.Host)
 	if err != nil {
 		return fmt.Errorf("reading the node's names: %w", err)
 	}
 	d := s.Site.Domain()
 	if !slices.Contains(z.Domains, d) {
-		before, err := dns.Own(node.Host)
-		if err == nil {
-			err = report.Save(ownNames, before) // the first one is kept
-		}
-		if err != nil {
-			return fmt.Errorf("keeping the names: %w", err)
-		}
 		changed, err := dns.Add(ctx, node.Host, z, d)
 		if err != nil {
 			return fmt.Errorf("adding the names: %w", err)
@@ -181,10 +181,10 @@ func (s *localNames) Undo(ctx context.Context, node *backend.Node, report Report
 	if !dns.Here(node.Host) {
 		return nil
 	}
-	before, changed, err := savedAt(report, ownNames)
-	if err != nil || !changed {
+	before, kept, err := savedAt(report, ownNames)
+	if err != nil || !kept && dns.Added(node.Host) != s.Site.Domain() {
 		return err
-	}
+	} // the release before this one kept nothing, and removed the names of its own landing
 	if err := dns.PutBack(ctx, node.Host, before); err != nil {
 		return fmt.Errorf("putting the names back: %w", err)
 	}

@@ -27,7 +27,7 @@ func unsigned(o *updates.Offer) {
 	o.State, o.Version, o.Signer, o.Program = updates.Refused, "", "", ""
 	o.Problem = &event.Trouble{
 		Code: "UPD-SGN", Summary: message.F("No key that this node trusts for releases has signed the release in %s.", "TOUCHDOWN (sdb)"),
-		Fix: message.T("Take the release from whoever made this node. `touchdown media keygen --release` made the key; its public half may be given with --key."),
+		Fix: message.T("Take the stick out, and get a release from whoever made this node. An engineer can name another key with --key."),
 	}
 }
 

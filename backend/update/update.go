@@ -124,7 +124,7 @@ func (k Keys) signer(folder string, sums, signature []byte) (string, error) {
 	}
 	return "", &problem.Problem{
 		Code: "UPD-SGN", Summary: message.F("No key that this node trusts for releases has signed the release in %s.", folder),
-		Fix: message.T("Take the release from whoever made this node. `touchdown media keygen --release` made the key; its public half may be given with --key."),
+		Fix: message.T("Take the stick out, and get a release from whoever made this node. An engineer can name another key with --key."),
 	}
 }
 

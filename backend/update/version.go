@@ -66,6 +66,6 @@ func past(says, than string) error {
 	}
 	return &problem.Problem{
 		Code: "UPD-PAST", Summary: message.F("The release is older than the program that this node has: %s, and the node has %s.", strings.Fields(says)[1], strings.Fields(than)[1]),
-		Fix: message.T("Add --older to install it all the same. `touchdown update --back` goes back to the program before."),
+		Fix: message.T("Take the stick out: the node has a newer release. An engineer installs an older one with `touchdown update --older`, or goes back with `touchdown update --back`."),
 	}
 }

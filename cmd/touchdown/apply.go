@@ -84,7 +84,7 @@ func (f *applyFlags) apply(cmd *cobra.Command, cfg *site.Config, source string) 
 
 // answers are what a headless run gives to the engine.
 type answers struct {
-	may  func(*view.Snapshot) error // why this node cannot take them, before it is touched; nil: any can
+	may  func(*view.Snapshot) error // why this node cannot take them, asked before it is touched and with the review; nil: any can
 	give func(ctx context.Context, engine session.Session, token string) error
 }
 
@@ -166,10 +166,8 @@ func (a *applying) review(ctx context.Context) (*view.Review, uint64, error) {
 			return nil, 0, err
 		}
 	}
-	if a.answers.may != nil {
-		if err := a.answers.may(snapshot); err != nil {
-			return nil, 0, err
-		}
+	if err := a.may(snapshot); err != nil {
+		return nil, 0, err
 	}
 	if snapshot.Locked && a.flags.node != "" {
 		if err := a.session.Do(ctx, a.token, session.Action{Verb: session.Unlock, Value: a.flags.node}); err != nil {
@@ -204,7 +202,7 @@ func (a *applying) review(ctx context.Context) (*view.Review, uint64, error) {
 	if snapshot.Review == nil {
 		return nil, 0, fmt.Errorf("%w: an answer was changed at another console; run the command again", session.ErrState)
 	}
-	return snapshot.Review, snapshot.Seq, a.printReview(snapshot.Review)
+	return snapshot.Review, snapshot.Seq, errors.Join(a.printReview(snapshot.Review), a.may(snapshot))
 }
 
 // printReview prints the plan; what stands against the start is the error.

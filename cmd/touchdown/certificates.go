@@ -97,8 +97,15 @@ func (r *replacing) run(cmd *cobra.Command) error {
 	if len(given) == 0 || r.certs[0].file == "" && r.certs[2].file == "" {
 		return usage(errors.New("give --api-cert and --api-key, --ingress-cert and --ingress-key, or all of them"))
 	}
+	undone := false
 	a := answers{
-		may: func(s *view.Snapshot) error { return mayReplace(s, given) },
+		may: func(s *view.Snapshot) error {
+			if undone && s.Review != nil {
+				return staysHere(s.Review)
+			}
+			undone = s.State == view.IsUndone
+			return mayReplace(s, given)
+		},
 		give: func(ctx context.Context, engine session.Session, token string) error {
 			for _, f := range r.certs {
 				if text, ok := given[f.path]; ok {
@@ -135,6 +142,20 @@ func (r *replacing) try(cmd *cobra.Command, a answers) error {
 	return printText(cmd, "The certificates fit "+s.Cluster+". Nothing was changed.\n")
 }
 
+// staysHere refuses to move a node that was to get certificates alone: after an undo the engine has the answers of the work that was undone, which
+// may have been another site's.
+func staysHere(r *view.Review) error {
+	for _, p := range r.Steps {
+		if slices.Contains([]string{"network", "domain", "hostname"}, p.Step) && len(p.Plan.Disturbances) > 0 {
+			return &problem.Problem{
+				Code: "CRT-STAY", Summary: message.F("The answers on this node are those of work that was undone, and would change more than certificates: %s.", p.Title),
+				Fix: message.T("Correct the answers at a console, or give the site config of this site: touchdown apply -f FILE."),
+			}
+		}
+	}
+	return nil
+}
+
 // mayReplace tells why a node cannot take these certificates.
 func mayReplace(s *view.Snapshot, given map[string]string) error {
 	if s.Life != view.LifeLanded && s.Life != view.LifeMoving {
@@ -165,4 +186,12 @@ func fitting(domain string, given map[string]string) error {
 		return usage(err)
 	}
 	return nil
+}
+
+// may asks the answers whether this node can take them.
+func (a *applying) may(s *view.Snapshot) error {
+	if a.answers.may == nil {
+		return nil
+	}
+	return a.answers.may(s)
 }

@@ -9,7 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/message"
 	"touchdown/backend/problem"
+	"touchdown/steps"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 )
@@ -45,6 +47,17 @@ type untouched struct {
 
 func (u untouched) Snapshot(context.Context) (*view.Snapshot, error) {
 	return &view.Snapshot{Life: u.life, Cluster: "shop.example.org", State: view.IsDone, Locked: true}, nil
+}
+
+// TestCertificatesAloneAfterAnUndo: the answers of work that was undone may be another site's. A retry that moves nothing is taken.
+func TestCertificatesAloneAfterAnUndo(t *testing.T) {
+	moves := steps.Plan{Disturbances: []steps.Disturbance{{What: message.T("network")}}}
+	for step, refused := range map[string]bool{"network": true, "domain": true, "hostname": true, "certificates": false} {
+		err := staysHere(&view.Review{Steps: []view.StepPlan{{Step: step, Title: message.Data(step), Plan: moves}, {Step: "network"}}})
+		if (err != nil) != refused || refused && problem.From(err).Code != "CRT-STAY" {
+			t.Errorf("%s: %v", step, err)
+		}
+	}
 }
 
 // TestCertificatesAreJudgedFirst: on a node that has not landed, and with a certificate that does not fit, nothing is done.

@@ -64,7 +64,7 @@ func (l loss) text() message.Text {
 // wiped tells whether the job has removed the file itself.
 func (l loss) wiped(k event.Job) bool {
 	folder, _, _ := strings.Cut(l.file, "/")
-	return folder == "saved" && (k.HandedOver || view.State(k.State) == view.IsUndone) || folder == "secrets" && k.HandedOver
+	return folder == "saved" && (k.HandedOver || view.State(k.State) == view.IsUndone) || folder == "secrets" && k.HandedOver && view.State(k.State) == view.IsDone
 }
 
 // ours are the files directly in the state folder whose checksums are kept.

@@ -48,19 +48,15 @@ func mirrorLocations(s string) error {
 	})
 }
 
-// completed refuses a mirror that CRI-O would complete to another place: in a name without a server, that is docker.io, and in docker.io's own
-// without a folder, that is library. It then gives up the pull as a whole, from the other mirrors and the source too (containers/image 5.35,
+// completed refuses a mirror that CRI-O would complete to another place: in a name without a server, that is docker.io. It then gives up the pull as a whole, from the other mirrors and the source too (containers/image 5.35,
 // sysregistriesv2, rewriteReference and PullSourcesFromReference; docker/reference, splitDockerDomain).
 func completed(location string) *Error {
-	const hub = "docker.io"
-	server, path, _ := strings.Cut(location, "/")
+	server, _, _ := strings.Cut(location, "/")
 	switch {
 	case !strings.ContainsAny(server, ".:") && server != "localhost":
 		return fault(message.T("write the registry with its domain, or with its port"), message.F("is %s, which CRI-O takes for a folder of docker.io", shown(location)))
-	case server == "index."+hub:
+	case server == "index.docker.io":
 		return fault(message.T("write docker.io"), message.F("is %s, which CRI-O does not pull from under this name", shown(location)))
-	case server == hub && !strings.Contains(path, "/"):
-		return fault(message.T("write it like docker.io/example/ocp"), message.F("is %s, which names no repository of docker.io", shown(location)))
 	}
 	return nil
 }
