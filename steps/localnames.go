@@ -182,9 +182,10 @@ func (s *localNames) Undo(ctx context.Context, node *backend.Node, report Report
 		return nil
 	}
 	before, kept, err := savedAt(report, ownNames)
+	// A job of the release before this one kept nothing: only the names of its own landing are removed.
 	if err != nil || !kept && dns.Added(node.Host) != s.Site.Domain() {
 		return err
-	} // the release before this one kept nothing, and removed the names of its own landing
+	}
 	if err := dns.PutBack(ctx, node.Host, before); err != nil {
 		return fmt.Errorf("putting the names back: %w", err)
 	}

@@ -122,11 +122,15 @@ func Add(ctx context.Context, m *host.Machine, z Zone, domain string) (changed b
 	if err != nil {
 		return false, err
 	}
-	content := comment + where + names
-	if b, err := m.ReadFile(own); err == nil && string(b) == content {
+	return write(ctx, m, []byte(comment+where+names))
+}
+
+// write puts content in the place of what the node answers beside its factory's names, and has its name server read it.
+func write(ctx context.Context, m *host.Machine, content []byte) (changed bool, err error) {
+	if now, err := m.ReadFile(own); err == nil && bytes.Equal(now, content) {
 		return false, nil
 	}
-	return true, host.File{Path: own, Data: []byte(content), Perm: 0o644}.WriteFor(ctx, m, func(ctx context.Context) error { return Restart(ctx, m) })
+	return true, host.File{Path: own, Data: content, Perm: 0o644}.WriteFor(ctx, m, func(ctx context.Context) error { return Restart(ctx, m) })
 }
 
 // encode writes the answers for a domain as dnsmasq reads them. Slashes, line breaks and the like have their own meaning
@@ -170,10 +174,8 @@ func PutBack(ctx context.Context, m *host.Machine, content []byte) error {
 		_, err := Remove(ctx, m)
 		return err
 	}
-	if now, err := Own(m); err != nil || bytes.Equal(now, content) {
-		return err
-	}
-	return host.File{Path: own, Data: content, Perm: 0o644}.WriteFor(ctx, m, func(ctx context.Context) error { return Restart(ctx, m) })
+	_, err := write(ctx, m, content)
+	return err
 }
 
 // Remove takes back what Add added.

@@ -82,12 +82,6 @@ func (f *applyFlags) apply(cmd *cobra.Command, cfg *site.Config, source string) 
 	}})
 }
 
-// answers are what a headless run gives to the engine.
-type answers struct {
-	may  func(*view.Snapshot) error // why this node cannot take them, asked before it is touched and with the review; nil: any can
-	give func(ctx context.Context, engine session.Session, token string) error
-}
-
 // work has an engine do what the answers say, and follows the work to its end.
 func (f *applyFlags) work(cmd *cobra.Command, given answers) error {
 	asJSON, err := f.json()
@@ -166,7 +160,7 @@ func (a *applying) review(ctx context.Context) (*view.Review, uint64, error) {
 			return nil, 0, err
 		}
 	}
-	if err := a.may(snapshot); err != nil {
+	if err := a.answers.fit(snapshot); err != nil {
 		return nil, 0, err
 	}
 	if snapshot.Locked && a.flags.node != "" {
@@ -202,7 +196,7 @@ func (a *applying) review(ctx context.Context) (*view.Review, uint64, error) {
 	if snapshot.Review == nil {
 		return nil, 0, fmt.Errorf("%w: an answer was changed at another console; run the command again", session.ErrState)
 	}
-	return snapshot.Review, snapshot.Seq, errors.Join(a.printReview(snapshot.Review), a.may(snapshot))
+	return snapshot.Review, snapshot.Seq, errors.Join(a.printReview(snapshot.Review), a.answers.judge(snapshot.Review))
 }
 
 // printReview prints the plan; what stands against the start is the error.

@@ -97,15 +97,9 @@ func (r *replacing) run(cmd *cobra.Command) error {
 	if len(given) == 0 || r.certs[0].file == "" && r.certs[2].file == "" {
 		return usage(errors.New("give --api-cert and --api-key, --ingress-cert and --ingress-key, or all of them"))
 	}
-	undone := false
 	a := answers{
-		may: func(s *view.Snapshot) error {
-			if undone && s.Review != nil {
-				return staysHere(s.Review)
-			}
-			undone = s.State == view.IsUndone
-			return mayReplace(s, given)
-		},
+		fits:  func(s *view.Snapshot) error { return mayReplace(s, given) },
+		stays: staysHere,
 		give: func(ctx context.Context, engine session.Session, token string) error {
 			for _, f := range r.certs {
 				if text, ok := given[f.path]; ok {
@@ -131,7 +125,7 @@ func (r *replacing) try(cmd *cobra.Command, a answers) error {
 	}
 	s, err := r.client().Snapshot(cmd.Context())
 	if err == nil {
-		err = a.may(s)
+		err = a.fit(s)
 	}
 	if err != nil {
 		return explainClient(err)
@@ -142,18 +136,30 @@ func (r *replacing) try(cmd *cobra.Command, a answers) error {
 	return printText(cmd, "The certificates fit "+s.Cluster+". Nothing was changed.\n")
 }
 
-// staysHere refuses to move a node that was to get certificates alone: after an undo the engine has the answers of the work that was undone, which
-// may have been another site's.
+// staysHere refuses a review that changes more than certificates: the engine has the answers given last, which a person may have edited since
+// the landing, or which are those of work for another site that was undone.
 func staysHere(r *view.Review) error {
 	for _, p := range r.Steps {
-		if slices.Contains([]string{"network", "domain", "hostname"}, p.Step) && len(p.Plan.Disturbances) > 0 {
+		if changesMore(p) {
 			return &problem.Problem{
-				Code: "CRT-STAY", Summary: message.F("The answers on this node are those of work that was undone, and would change more than certificates: %s.", p.Title),
+				Code: "CRT-STAY", Summary: message.F("The answers on this node would change more than certificates: %s.", p.Title),
 				Fix: message.T("Correct the answers at a console, or give the site config of this site: touchdown apply -f FILE."),
 			}
 		}
 	}
 	return nil
+}
+
+// changesMore judges the steps that compare their answers with the node, so that those of the last landing change nothing. A plan of the first
+// three tells all that there will be; it disturbs nothing where that is there. The other steps do what a landing does in any case.
+func changesMore(p view.StepPlan) bool {
+	switch p.Step {
+	case "network", "domain", "hostname":
+		return len(p.Plan.Disturbances) > 0
+	case "node-config", "node-labels", "trust":
+		return len(p.Plan.Changes) > 0
+	}
+	return false
 }
 
 // mayReplace tells why a node cannot take these certificates.
@@ -186,12 +192,4 @@ func fitting(domain string, given map[string]string) error {
 		return usage(err)
 	}
 	return nil
-}
-
-// may asks the answers whether this node can take them.
-func (a *applying) may(s *view.Snapshot) error {
-	if a.answers.may == nil {
-		return nil
-	}
-	return a.answers.may(s)
 }
