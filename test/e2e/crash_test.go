@@ -37,10 +37,11 @@ func crashes() (n, each int, seed uint64) {
 
 // reference is what undisturbed nodes come to.
 type reference struct {
-	landing, undoing []string // names of the events, in order
-	landed           string   // node and API
-	factory          string   // node, before anything
-	objects          string   // API of a node that was released by hand
+	landing, undoing  []string // names of the events, in order
+	moving, returning []string // of a later move and its undo
+	landed            string   // node and API
+	factory           string   // node, before anything
+	objects           string   // API of a node that was released by hand
 }
 
 // undisturbed lands one node, takes it back and notes what there is to see.
@@ -51,7 +52,7 @@ func (c *reference) undisturbed(ctx context.Context, t *testing.T) {
 	if c.factory, err = atFactory(ctx, r.Landing); err != nil {
 		t.Fatal(err)
 	}
-	r.begin(ctx)
+	r.begin(ctx, atSite)
 	if err := r.toEnd(ctx); err != nil {
 		t.Fatalf("an undisturbed landing: %v\n%v", err, r.asked.Load())
 	}
@@ -138,7 +139,11 @@ func (r *ride) released(ctx context.Context) (string, error) {
 
 // play lets one scene happen and judges its end.
 func (c *reference) play(ctx context.Context, r *ride, s scene) error {
-	r.begin(ctx)
+	if s.choice != undoLater {
+		r.begin(ctx, atSite)
+	} else if err := r.handedOver(ctx); err != nil {
+		return err
+	}
 	if err := r.under(ctx, s.before); err != nil {
 		return err
 	}
@@ -155,6 +160,9 @@ func (c *reference) play(ctx context.Context, r *ride, s scene) error {
 	}
 	if err := errors.Join(r.under(ctx, s.behind), r.toEnd(ctx)); err != nil {
 		return err
+	}
+	if s.choice == undoLater {
+		return c.isLanded(ctx, r)
 	}
 	return c.isBack(ctx, r)
 }
@@ -198,6 +206,7 @@ func TestCrash(t *testing.T) {
 	ctx := wait.Within(t, 3*time.Minute+time.Duration(n)*40*time.Second)
 	c := &reference{}
 	t.Run("undisturbed", func(t *testing.T) { c.undisturbed(ctx, t) })
+	t.Run("later", func(t *testing.T) { c.later(ctx, t) })
 	t.Run("untouched", func(t *testing.T) { c.untouched(ctx, t) })
 	switch {
 	case t.Failed():
@@ -265,6 +274,8 @@ func (s *summary) add(r *ride, sc scene, err error) {
 		s.ends["wrong"]++
 	case sc.choice == land:
 		s.ends["landed"]++
+	case sc.choice == undoLater:
+		s.ends["landed as before a later move, as chosen"]++
 	default:
 		s.ends["back at the factory's state, as chosen"]++
 	}

@@ -61,6 +61,7 @@ type ride struct {
 	struck []fault
 	ended  bool
 
+	earlier    time.Time    // when the job before began
 	told       atomic.Bool  // the engine said that the job begins
 	asked      atomic.Value // what the last client said that asked in vain
 	stopAsking context.CancelFunc
@@ -233,14 +234,14 @@ func (r *ride) snapshot(ctx context.Context) (*view.Snapshot, error) {
 
 // begin has the node landed by nobody in particular: the client that asks for it ends with the first fault, and another one
 // asks again only for as long as the engine has not said that it begins.
-func (r *ride) begin(ctx context.Context) {
+func (r *ride) begin(ctx context.Context, config string, more ...string) {
 	ctx, r.stopAsking = context.WithCancel(ctx)
 	go func() {
 		_ = wait.For(ctx, "the job to begin", func(ctx context.Context) bool {
 			if r.told.Load() {
 				return true
 			}
-			out, code, err := r.Apply(ctx, static("  nodeLabels: {example.com/store: \"0051\"}\n"))
+			out, code, err := r.Apply(ctx, config, more...)
 			if err == nil && code == 0 {
 				return true
 			}
@@ -250,7 +251,7 @@ func (r *ride) begin(ctx context.Context) {
 				return false
 			}
 			s, err := engine.Snapshot(ctx)
-			return err == nil && !s.Started.IsZero()
+			return err == nil && s.Started.After(r.earlier)
 		})
 	}()
 }

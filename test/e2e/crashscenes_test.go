@@ -20,6 +20,7 @@ const (
 	land      choice = "land"
 	undoMid   choice = "undo on the way"
 	undoAtEnd choice = "undo at the end"
+	undoLater choice = "undo of a later move" // the hand-over of an undisturbed landing was accepted before
 )
 
 // scene is what is to happen in one landing.
@@ -59,16 +60,19 @@ func scenes(seed uint64, c *reference, n, each int) []scene {
 		random := rand.New(rand.NewPCG(seed, uint64(i)+1))
 		s := scene{choice: land}
 		if last := len(out) - 1; i%4 == 3 || (i == last && last < 3) {
-			s.choice = []choice{undoAtEnd, undoMid}[random.IntN(2)]
+			s.choice = []choice{undoAtEnd, undoMid, undoLater}[random.IntN(3)]
 		}
 		count := min(each, n-i*each)
 		_, part := math.Modf(begin + float64(i)*golden)
 		for j := range count {
 			way, at, of := &s.before, j, count
-			names := c.landing
+			names, back := c.landing, c.undoing
+			if s.choice == undoLater {
+				names, back = c.moving, c.returning
+			}
 			if s.choice != land {
 				if of = count / 2; j >= of {
-					way, at, of, names = &s.behind, j-of, count-of, c.undoing
+					way, at, of, names = &s.behind, j-of, count-of, back
 				} else if s.choice == undoMid {
 					names = names[:max(1, len(names)*2/3)]
 				}
@@ -98,6 +102,8 @@ func quiet() *reference {
 	for i := range 60 {
 		c.landing = append(c.landing, fmt.Sprintf("landing %d", i))
 		c.undoing = append(c.undoing, fmt.Sprintf("undo %d", i))
+		c.moving = append(c.moving, fmt.Sprintf("move %d", i))
+		c.returning = append(c.returning, fmt.Sprintf("return %d", i))
 	}
 	return c
 }
