@@ -53,6 +53,7 @@ by their defaults. It can be interrupted: the engine goes on, and "touchdown eve
 	cmd.Flags().StringArrayVar(&f.waive, "waive", nil, "CHECK=REASON: take responsibility for a check that does not pass; needs --by")
 	cmd.Flags().StringVar(&f.by, "by", "", "who waives")
 	f.withdrawFlag(cmd, "")
+	f.unlockFlag(cmd)
 	cmd.Flags().BoolVar(&f.afterLoss, "after-loss", false, "start over although records of an earlier job were damaged or lost")
 	c.outputFlag(cmd)
 	c.localFlags(cmd)
@@ -163,10 +164,8 @@ func (a *applying) review(ctx context.Context) (*view.Review, uint64, error) {
 	if err := a.answers.fit(snapshot); err != nil {
 		return nil, 0, err
 	}
-	if snapshot.Locked && a.flags.node != "" {
-		if err := a.session.Do(ctx, a.token, session.Action{Verb: session.Unlock, Value: a.flags.node}); err != nil {
-			return nil, 0, err
-		}
+	if err := a.unlock(ctx, snapshot); err != nil {
+		return nil, 0, err
 	}
 	switch snapshot.State {
 	case view.Inspecting, view.Collecting:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,6 +104,39 @@ func TestADryRunLeavesAJob(t *testing.T) {
 		code, said := served(t, e, &bytes.Buffer{}, "apply", "-f", "../../test/sites/store.yaml", "--dry-run")
 		if code != exitFailed || !strings.Contains(said, says) || len(e.did) > 0 || e.loaded > 0 {
 			t.Errorf("%s: exit %d, did %q, loaded %d: %s", state, code, e.did, e.loaded, said)
+		}
+	}
+}
+
+// locked is an engine of a node that has landed and is locked.
+type locked struct{ *endsBadly }
+
+func (l locked) Snapshot(ctx context.Context) (*view.Snapshot, error) {
+	s, err := l.endsBadly.Snapshot(ctx)
+	s.Locked = !slices.Contains(l.did, session.Unlock)
+	return s, err
+}
+
+func (l locked) Do(ctx context.Context, token string, a session.Action) error {
+	if s, err := l.Snapshot(ctx); err != nil || s.Locked && (a.Verb != session.Unlock || a.Value != "sno") {
+		return errors.Join(err, session.ErrLocked)
+	}
+	return l.endsBadly.Do(ctx, token, a)
+}
+
+// TestANodeThatHasLandedNeedsItsName: apply and undo change it with --node alone, and say so without.
+func TestANodeThatHasLandedNeedsItsName(t *testing.T) {
+	for verb, line := range map[session.Verb][]string{session.Start: {"apply", "-f", "../../test/sites/store.yaml"}, session.Undo: {"undo"}} {
+		for name, may := range map[string]bool{"": false, "other": false, "sno": true} {
+			e := &endsBadly{now: view.IsDone, ends: view.HasFailed}
+			args := slices.Clone(line)
+			if name != "" {
+				args = append(args, "--node", name)
+			}
+			code, said := served(t, locked{e}, &bytes.Buffer{}, args...)
+			if did := slices.Contains(e.did, verb); did != may || code != exitFailed || !may && !strings.Contains(said, "locked (--node NAME)") {
+				t.Errorf("%q: exit %d, did %q, told %q", args, code, e.did, said)
+			}
 		}
 	}
 }

@@ -69,7 +69,7 @@ A node that has landed is locked; --node NAME, its host name, unlocks it.`,
 	cmd.Flags().StringArrayVar(&r.waive, "waive", nil, "CHECK=REASON: take responsibility for a check that does not pass; needs --by")
 	cmd.Flags().StringVar(&r.by, "by", "", "who waives")
 	r.withdrawFlag(cmd, "")
-	cmd.Flags().StringVar(&r.node, "node", "", "the node's host name, which unlocks it")
+	r.unlockFlag(cmd)
 	c.outputFlag(cmd)
 	return cmd
 }

@@ -14,10 +14,10 @@ func undoCommand(c *common) *cobra.Command {
 	f := &applyFlags{common: c}
 	cmd := &cobra.Command{
 		Use:   "undo",
-		Short: "Put back everything that a job changed: the identity of the factory",
-		Long: `Undo puts back what the job changed, last step first, and follows it to its end. It works after a job that
-failed and after one that is done, until the hand-over was accepted at a console. It can be interrupted: the
-engine goes on.`,
+		Short: "Put back everything that a job changed",
+		Long: `Undo puts back what the job changed, last step first, and follows it to its end: the node has the identity of the
+factory again, or that of its landing where a hand-over was accepted before this job. It works after a job that failed and
+after one that is done, until its hand-over is accepted. It can be interrupted: the engine goes on.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			asJSON, err := f.json()
@@ -33,6 +33,7 @@ engine goes on.`,
 		},
 	}
 	cmd.Flags().BoolVar(&f.force, "force", false, "take control from another console")
+	f.unlockFlag(cmd)
 	c.outputFlag(cmd)
 	return cmd
 }
@@ -44,6 +45,9 @@ func (a *applying) undo(ctx context.Context) error {
 		return err
 	}
 	if snapshot.State != view.UndoingAll { // one that was interrupted is only watched
+		if err := a.unlock(ctx, snapshot); err != nil {
+			return err
+		}
 		if err := a.session.Do(ctx, a.token, session.Action{Verb: session.Undo}); err != nil {
 			return err
 		}
