@@ -13,9 +13,11 @@ import (
 	configfake "github.com/openshift/client-go/config/clientset/versioned/fake"
 	operatorfake "github.com/openshift/client-go/operator/clientset/versioned/fake"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
+	k8stest "k8s.io/client-go/testing"
 
 	"touchdown/test/bench/controlplane/internal/cluster"
 )
@@ -98,4 +100,65 @@ func TestALaterRevisionIsAPodThatDidNotFallBack(t *testing.T) {
 	if r, _, err := e.readRevision(t.Context()); err != nil || r != (Revision{Current: 3, Latest: 3}) {
 		t.Errorf("at %+v, %v", r, err)
 	}
+}
+
+// A configuration never names a certificate whose copy is not there.
+func TestCopiesOfCertificatesOutlastTheConfiguration(t *testing.T) {
+	source := &v1.Secret{ObjectMeta: object("openshift-config", "ours"), Type: v1.SecretTypeTLS, Data: map[string][]byte{v1.TLSCertKey: []byte("x")}}
+	metadata := &v1.ConfigMap{ObjectMeta: object("openshift-config-managed", "oauth-openshift")}
+	for name, c := range map[string]struct {
+		before, after int
+		want          []string
+	}{
+		"one comes": {0, 1, []string{"create secrets user-serving-cert-000", "update configmaps config", "delete secrets user-serving-cert-001"}},
+		"one goes":  {1, 0, []string{"update configmaps config", "delete secrets user-serving-cert-000", "delete secrets user-serving-cert-001"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			objects := slices.Concat(serving(t, 0, c.before), []runtime.Object{source, metadata})
+			for i := range c.before {
+				objects = append(objects, &v1.Secret{ObjectMeta: object(kasNamespace, certName(i))})
+			}
+			e, kube := operated(t, &server{}, objects...)
+			api, err := e.Config.APIServers().Get(t.Context(), "cluster", metav1.GetOptions{})
+			if err == nil {
+				for range c.after {
+					api.Spec.ServingCerts.NamedCertificates = append(api.Spec.ServingCerts.NamedCertificates,
+						configv1.APIServerNamedServingCert{ServingCertificate: configv1.SecretNameReference{Name: source.Name}})
+				}
+				_, err = e.Config.APIServers().Update(t.Context(), api, metav1.UpdateOptions{})
+			}
+			if err == nil {
+				err = observeKubeAPIServer(t.Context(), e, false)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := changes(t, kube.Actions()); !slices.Equal(got, c.want) {
+				t.Errorf("%v\nwant %v", got, c.want)
+			}
+		})
+	}
+}
+
+// changes are those that a client made, each as its verb, the resource and the object's name. A deletion that found nothing is one too.
+func changes(t *testing.T, actions []k8stest.Action) []string {
+	t.Helper()
+	var all []string
+	for _, a := range actions {
+		name := ""
+		switch a := a.(type) {
+		case k8stest.DeleteAction:
+			name = a.GetName()
+		case k8stest.CreateAction: // an update has its methods
+			o, err := meta.Accessor(a.GetObject())
+			if err != nil {
+				t.Fatal(err)
+			}
+			name = o.GetName()
+		default:
+			continue
+		}
+		all = append(all, a.GetVerb()+" "+a.GetResource().Resource+" "+name)
+	}
+	return all
 }
