@@ -54,7 +54,10 @@ func observeKubeAPIServer(ctx context.Context, e *Env, first bool) error {
 		return err
 	}
 	if refused == nil && maps.Equal(have, want) && !e.refused.Load() && !first {
-		return e.syncServingCerts(ctx, secrets)
+		if err := e.copyServingCerts(ctx, secrets); err != nil {
+			return err
+		}
+		return e.removeServingCerts(ctx, len(secrets))
 	}
 	if err := e.Pace.Sleep(ctx, observe); err != nil {
 		return err
@@ -65,12 +68,18 @@ func observeKubeAPIServer(ctx context.Context, e *Env, first bool) error {
 	if err := e.sayObserved(ctx, refused); err != nil {
 		return err
 	}
-	if refused == nil {
-		if err := e.syncServingCerts(ctx, secrets); err != nil {
-			return err
-		}
+	if refused != nil {
+		return e.putInputs(ctx, 0, want)
 	}
-	return e.putInputs(ctx, 0, want)
+	// The operator copies and removes beside writing the configuration, in no order (syncObservedResources only hands the rules to
+	// resource sync), and a revision is installed a minute later. Without delays it is installed at once, so this order counts here.
+	if err := e.copyServingCerts(ctx, secrets); err != nil {
+		return err
+	}
+	if err := e.putInputs(ctx, 0, want); err != nil {
+		return err
+	}
+	return e.removeServingCerts(ctx, len(secrets))
 }
 
 // wantedInputs is what the operand's ConfigMaps should hold, by their names. Where the observer refuses the configuration, the

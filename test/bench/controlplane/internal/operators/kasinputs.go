@@ -75,26 +75,30 @@ func (e *Env) putInputs(ctx context.Context, revision int32, in map[string]strin
 	return nil
 }
 
-// syncServingCerts copies the Secrets of namedCertificates to the operand by their place in the list, and removes the rest: an
-// entry put before others moves theirs, beneath the running server.
-func (e *Env) syncServingCerts(ctx context.Context, secrets []string) error {
-	to := e.Kube.CoreV1().Secrets(kasNamespace)
-	for i := range namedMost {
-		if i >= len(secrets) {
-			if err := to.Delete(ctx, certName(i), metav1.DeleteOptions{}); err == nil {
-				continue
-			} else if apierrors.IsNotFound(err) {
-				return nil // they are without gaps
-			} else {
-				return fmt.Errorf("removing a serving certificate: %w", err)
-			}
-		}
-		from, err := e.Kube.CoreV1().Secrets("openshift-config").Get(ctx, secrets[i], metav1.GetOptions{})
+// copyServingCerts copies the Secrets of namedCertificates to the operand by their place in the list: an entry put before others
+// moves theirs, beneath the running server.
+func (e *Env) copyServingCerts(ctx context.Context, secrets []string) error {
+	for i, name := range secrets {
+		from, err := e.Kube.CoreV1().Secrets("openshift-config").Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return fmt.Errorf("reading a serving certificate: %w", err)
 		}
 		if err := e.putSecret(ctx, &v1.Secret{ObjectMeta: metav1.ObjectMeta{Name: certName(i)}, Type: from.Type, Data: from.Data}); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// removeServingCerts removes the copies behind the first n.
+func (e *Env) removeServingCerts(ctx context.Context, n int) error {
+	for i := n; i < namedMost; i++ {
+		err := e.Kube.CoreV1().Secrets(kasNamespace).Delete(ctx, certName(i), metav1.DeleteOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil // they are without gaps
+		}
+		if err != nil {
+			return fmt.Errorf("removing a serving certificate: %w", err)
 		}
 	}
 	return nil

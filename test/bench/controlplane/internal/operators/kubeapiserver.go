@@ -85,6 +85,9 @@ func installKubeAPIServer(ctx context.Context, e *Env, first bool) error {
 	}
 	if first && r.Target == r.Latest && e.runs(in["config"], r.Latest) {
 		e.Stats.begin(kas)
+		if err := e.clearFallback(ctx); err != nil {
+			return err
+		}
 		return e.arrived(ctx, r)
 	}
 	return e.install(ctx, r)
@@ -215,6 +218,9 @@ func (e *Env) install(ctx context.Context, r Revision) error {
 	outage := func(ctx context.Context) error { return e.Pace.Sleep(ctx, apiOutage) }
 	if err := e.API.RollOut(ctx, sni(named, dir), outage); err != nil {
 		return fallBack(ctx, e, r, old, err)
+	}
+	if err := e.clearFallback(ctx); err != nil {
+		return err
 	}
 	// The installer controller does nothing before the server has been ready for half a minute. Where a newer revision is there by
 	// then, this one never becomes the current one. It does not wait for the startup monitor: WithStartupMonitorSupport has no caller.

@@ -2,6 +2,7 @@ package operators
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -110,18 +111,34 @@ func setCondition(s *operatorv1.StaticPodOperatorStatus, c operatorv1.OperatorCo
 	s.Conditions[i] = c
 }
 
+// mark begins the names of what the startup monitor writes on a static pod that falls back.
+const mark = "startup-monitor.static-pods.openshift.io/fallback-"
+
 // markFallback writes on the static pod what the startup monitor writes there.
 func (e *Env) markFallback(ctx context.Context, revision int32, cause error) error {
-	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"startup-monitor.static-pods.openshift.io/fallback-for-revision":"%d",`+
-		`"startup-monitor.static-pods.openshift.io/fallback-reason":"NetworkError","startup-monitor.static-pods.openshift.io/fallback-message":%q}}}`, revision, cause.Error())
-	err := e.retry(ctx, func() error {
-		_, err := e.Kube.CoreV1().Pods("openshift-kube-apiserver").Patch(ctx, "kube-apiserver-"+e.Node, types.MergePatchType, patch, metav1.PatchOptions{})
+	return e.annotateServer(ctx, map[string]any{mark + "for-revision": fmt.Sprint(revision), mark + "reason": "NetworkError", mark + "message": cause.Error()})
+}
+
+// clearFallback takes the marks off. The startup monitor writes them into the manifest of the last good revision; a later revision
+// has a manifest without them, and so another pod. The stand-in has one pod for all of them.
+func (e *Env) clearFallback(ctx context.Context) error {
+	return e.annotateServer(ctx, map[string]any{mark + "for-revision": nil, mark + "reason": nil, mark + "message": nil})
+}
+
+// annotateServer changes the annotations of the static pod, where there is one; nil removes.
+func (e *Env) annotateServer(ctx context.Context, annotations map[string]any) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
+	if err != nil {
+		return fmt.Errorf("encoding annotations: %w", err)
+	}
+	err = e.retry(ctx, func() error {
+		_, err := e.Kube.CoreV1().Pods(kasNamespace).Patch(ctx, kas+"-"+e.Node, types.MergePatchType, patch, metav1.PatchOptions{})
 		return err
 	})
-	if apierrors.IsNotFound(err) {
-		return nil
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("changing the static pod of kube-apiserver: %w", err)
 	}
-	return err
+	return nil
 }
 
 // updateRevision changes the status of the KubeAPIServer operator resource.
