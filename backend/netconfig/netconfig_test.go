@@ -236,27 +236,6 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
-// TestCarrier: the port that leads out is the one of the default route, IPv4's first, then one that gets a default route from its network.
-func TestCarrier(t *testing.T) {
-	port := func(name, families string) string {
-		return "- {name: " + name + ", type: ethernet, state: up, " + families + "}\n"
-	}
-	for text, want := range map[string]string{
-		"interfaces:\n" + port("eno1", "ipv4: {enabled: true, dhcp: true, auto-gateway: false}") + port("eno2", "ipv4: {enabled: true, dhcp: true}"):                                                          "eno2",
-		"interfaces:\n" + port("eno1", "ipv6: {enabled: true, autoconf: true, auto-routes: false}") + port("eno2", "ipv4: {enabled: true, dhcp: true}"):                                                       "eno2",
-		"interfaces:\n" + port("eno1", "ipv4: {enabled: true, dhcp: true, auto-gateway: false}"):                                                                                                              "eno1",
-		"routes: {config: [{destination: '::/0', next-hop-address: 'fe80::1', next-hop-interface: eno2}, {destination: 0.0.0.0/0, next-hop-address: 198.51.100.1, next-hop-interface: eno1, metric: 300}]}\n": "eno1",
-	} {
-		d, err := netconfig.Parse([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := d.Carrier(); got != want {
-			t.Errorf("%s, want %s of\n%s", got, want, text)
-		}
-	}
-}
-
 // TestLargerRoutes: in the main table a route to a larger network than that of the pods raises no doubt. One to a part of it does, and in
 // another table each.
 func TestLargerRoutes(t *testing.T) {
