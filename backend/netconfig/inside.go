@@ -72,6 +72,19 @@ func SmallMTU() Fault {
 	}
 }
 
+// PointToPoint is what is said of a node that has the first address of a subnet of two (RFC 3021); ok is false for every other address. OVN
+// takes the last one, which the router has, for the broadcast address of the pods' gateway and drops what comes from it (ovn-org/ovn
+// northd/northd.c, build_lrouter_ipv4_ip_input). What the router forwards reaches the pods, and the node has its answers.
+func PointToPoint(own netip.Prefix) (f Fault, ok bool) {
+	if !own.Addr().Is4() || own.Bits() != 31 || own.Addr() != own.Masked().Addr() {
+		return Fault{}, false
+	}
+	return Fault{
+		Text: message.F("pods get no answers from %s, the other address of %s, which their network takes for the broadcast address", Broadcast(own), own),
+		Fix:  message.T("swap the addresses of node and router, or use a larger subnet"),
+	}, true
+}
+
 // Doubts are the warnings about a document that Judge finds nothing wrong with.
 func Doubts(from []byte, d Document) []Fault {
 	j := &judge{doc: d, state: read(d)}
@@ -82,8 +95,12 @@ func Doubts(from []byte, d Document) []Fault {
 		}
 	}
 	j.dropped()
-	for _, f := range j.given() {
+	carrier := j.carrier()
+	for p, f := range j.given() {
 		for _, a := range f.addresses {
+			if doubt, ok := PointToPoint(a.subnet); ok && p.name == carrier {
+				j.fail(a.at, doubt.Fix, doubt.Text)
+			}
 			if a.subnet.Addr().Is4() || !a.subnet.Addr().IsLinkLocalUnicast() {
 				j.doubt(a.at, a.subnet)
 			}

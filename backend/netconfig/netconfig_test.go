@@ -216,6 +216,9 @@ func TestDoubts(t *testing.T) {
 		"an MTU beside":   {one("ethernet", "eno1", "", "- {name: eno2, type: ethernet, state: up, mtu: 1400}\n", ""), "", 0},
 		"an MTU of 1458":  {port("  mtu: 1458\n"), "", 0},
 		"the whole of 10": {strings.Replace(strings.ReplaceAll(port(""), "198.51.100.", "10.9.0."), "prefix-length: 24", "prefix-length: 8", 1), "the subnet 10.0.0.0/8 overlaps", 5},
+		"the first of 2":  {strings.Replace(addressed("198.51.100.10", 31), "100.1,", "100.11,", 1), "pods get no answers from 198.51.100.11, the other address of 198.51.100.10/31, which their network takes", 5},
+		"the last of 2":   {strings.Replace(addressed("198.51.100.11", 31), "100.1,", "100.10,", 1), "", 0},
+		"2, not outwards": {one("ethernet", "eno1", "", "- {name: eno2, type: ethernet, state: up, ipv4: {enabled: true, address: [{ip: 192.0.2.0, prefix-length: 31}]}}\n", ""), "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, err := netconfig.Parse([]byte(c.text))
@@ -233,27 +236,6 @@ func TestDoubts(t *testing.T) {
 				t.Errorf("is refused: %v", faults)
 			}
 		})
-	}
-}
-
-// TestCarrier: the port that leads out is the one of the default route, IPv4's first, then one that gets a default route from its network.
-func TestCarrier(t *testing.T) {
-	port := func(name, families string) string {
-		return "- {name: " + name + ", type: ethernet, state: up, " + families + "}\n"
-	}
-	for text, want := range map[string]string{
-		"interfaces:\n" + port("eno1", "ipv4: {enabled: true, dhcp: true, auto-gateway: false}") + port("eno2", "ipv4: {enabled: true, dhcp: true}"):                                                          "eno2",
-		"interfaces:\n" + port("eno1", "ipv6: {enabled: true, autoconf: true, auto-routes: false}") + port("eno2", "ipv4: {enabled: true, dhcp: true}"):                                                       "eno2",
-		"interfaces:\n" + port("eno1", "ipv4: {enabled: true, dhcp: true, auto-gateway: false}"):                                                                                                              "eno1",
-		"routes: {config: [{destination: '::/0', next-hop-address: 'fe80::1', next-hop-interface: eno2}, {destination: 0.0.0.0/0, next-hop-address: 198.51.100.1, next-hop-interface: eno1, metric: 300}]}\n": "eno1",
-	} {
-		d, err := netconfig.Parse([]byte(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := d.Carrier(); got != want {
-			t.Errorf("%s, want %s of\n%s", got, want, text)
-		}
 	}
 }
 

@@ -3,6 +3,7 @@ package netconfig
 import (
 	"net/netip"
 	"slices"
+	"strings"
 )
 
 // Words of nmstate that rules go by.
@@ -90,7 +91,7 @@ func read(d Document) (s state) {
 		table := number(r, "table-id")
 		s.routes = append(s.routes, &route{
 			at: place{"routes", "config", n}, to: text(r, "destination"), gateway: text(r, "next-hop-address"), over: text(r, "next-hop-interface"),
-			kind: text(r, "route-type"), isAbsent: text(r, "state") == absent, table: table, metric: number(r, "metric"), mainOnly: table == 0 || table == mainTable,
+			kind: text(r, "route-type"), isAbsent: text(r, "state") == absent, table: table, metric: metricOf(r), mainOnly: table == 0 || table == mainTable,
 		})
 	}
 	return s
@@ -171,6 +172,18 @@ func text(m map[string]any, key string) string {
 }
 
 // number is a whole one; 0 for none.
+// metricOf is the metric that a route gets: without one libnmstate gives 0 for IPv4 and 1024 for IPv6, and of an IPv6 route's 0 NetworkManager
+// and the kernel make 1024.
+func metricOf(r map[string]any) int {
+	switch m := number(r, "metric"); {
+	case m > 0:
+		return m
+	case strings.Contains(text(r, "destination"), ":"):
+		return 1024
+	}
+	return 0
+}
+
 func number(m map[string]any, key string) int {
 	n, _ := m[key].(float64)
 	return int(n)

@@ -44,10 +44,14 @@ func (t *target) benchNode() (*backend.Node, error) {
 	log := slog.New(slog.DiscardHandler)
 	cluster, err := kube.Open(t.engine.kubeconfig, log)
 	if err != nil {
-		return nil, &problem.Problem{
+		err = &problem.Problem{
 			Code: "CLU-KCFG", Summary: message.T("The node's kubeconfig cannot be read."),
 			Fix: message.T("Run this as root on the node, or name another kubeconfig with --kubeconfig."), Err: err,
 		}
+		if t.engine.kubeconfig != defaultKubeconfig {
+			err = notThere(err)
+		}
+		return nil, err
 	}
 	if t.hooks.cluster != nil {
 		t.hooks.cluster(cluster)

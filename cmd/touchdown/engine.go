@@ -211,7 +211,7 @@ func (f *engineFlags) cluster(log *slog.Logger) (*kube.Cluster, error) {
 		log.Error("no way into the cluster", "error", err)
 		return kube.Shut(f.kubeconfig, log), nil
 	}
-	return cluster, err
+	return cluster, notThere(err)
 }
 
 // notices are sentences for every screen.

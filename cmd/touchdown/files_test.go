@@ -60,7 +60,8 @@ func hostileFiles(t *testing.T) map[string]string {
 	return map[string]string{"a pipe": in("pipe"), "a folder": in("folder"), "a device": os.DevNull, "an endless device": "/dev/zero", "10 GiB": in("large"), "nothing": in("none")}
 }
 
-// TestFilesThatAreNone: no command waits for a pipe, reads a device or a file without an end, or takes a folder for a file.
+// TestFilesThatAreNone: no command waits for a pipe, reads a device or a file without an end, or takes a folder for a file. A file that does
+// not exist is a wrong command line for each of them.
 func TestFilesThatAreNone(t *testing.T) {
 	dir := t.TempDir()
 	key := filepath.Join(dir, "key")
@@ -83,6 +84,9 @@ func TestFilesThatAreNone(t *testing.T) {
 			code := execute(t.Context(), root, append(args, "--socket", filepath.Join(dir, "none")))
 			if code == 0 || complaints.Len() == 0 {
 				t.Errorf("%s: touchdown %s: exit %d, %q", what, line, code, complaints.String())
+			}
+			if what == "nothing" && code != exitUsage && strings.Contains(complaints.String(), file) {
+				t.Errorf("a file that does not exist: touchdown %s: exit %d, %q", line, code, complaints.String())
 			}
 		}
 	}

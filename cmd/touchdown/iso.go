@@ -94,7 +94,7 @@ func (f *embedFlags) embed(cmd *cobra.Command, name string) error {
 func (f *embedFlags) write(ctx context.Context, name string, content iso.Content) (out string, err error) {
 	file, image, err := iso.Open(name, f.inPlace)
 	if err != nil {
-		return "", err
+		return "", notThere(err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	filling, err := image.Fill(content, f.force)
@@ -188,7 +188,7 @@ func showISO(cmd *cobra.Command, c *format, name string, secrets bool) error {
 func showImage(name string, secrets bool) (s *isoContent, err error) {
 	file, image, err := iso.Open(name, false)
 	if err != nil {
-		return nil, err
+		return nil, notThere(err)
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	s = &isoContent{Image: image, Files: []isoFile{}}

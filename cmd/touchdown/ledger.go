@@ -34,7 +34,7 @@ prints, in another place, and give it later with --since: the ledger then has to
 		}
 		found, err := ledger.Verify(args[0], strings.ToLower(since)) // some programs print digests in capitals
 		if err != nil {
-			return err
+			return notThere(err)
 		}
 		if asJSON {
 			return printJSON(cmd, found)
@@ -72,7 +72,7 @@ cluster is not erased: a machine with the same identity is a copy as before.`,
 			}
 			w, added, err := ledger.EnterWiped(args[0], signed)
 			if err != nil {
-				return err
+				return notThere(err)
 			}
 			text := "has it already: "
 			if added {

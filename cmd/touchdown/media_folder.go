@@ -34,7 +34,7 @@ func readFolder(dir string, warn func(error)) ([]row, error) {
 			err = errs.Err()
 		}
 		wrong.addAll(name, err)
-		rows = append(rows, row{serial: serial, config: cfg})
+		rows = append(rows, row{serial: serial, config: cfg, place: name})
 	}
 	return rows, wrong.err()
 }

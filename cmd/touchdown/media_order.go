@@ -48,7 +48,7 @@ func (f *mediaFlags) order(cmd *cobra.Command) (o *update.Order, signed []byte, 
 	}
 	release, err := update.Read(f.release, update.Keys{Releases: trust})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, notThere(err)
 	}
 	version, err := toldBy(cmd.Context(), f.release)
 	if err != nil {

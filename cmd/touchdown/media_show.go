@@ -91,7 +91,7 @@ func (f *showFlags) show(cmd *cobra.Command, path string) (*mediaContent, error)
 	}
 	content, err := media.Inspect(cmd.Context(), path)
 	if err != nil {
-		return nil, err
+		return nil, notThere(err)
 	}
 	s := &mediaContent{Volume: content}
 	signed := content.Find(media.EnvelopeFile)

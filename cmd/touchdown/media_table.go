@@ -37,6 +37,7 @@ type row struct {
 	serial    string
 	recipient string // "" for a passphrase
 	config    *site.Config
+	place     string // the line or the file that it is from
 }
 
 // mistakes gathers what is wrong with a table, up to maxTold, and counts the rest.
@@ -64,9 +65,28 @@ func (m *mistakes) err() error {
 	return usage(errors.Join(m.told...))
 }
 
-// readRows reads the table or folder of --table, finds every site config in it valid, and prints the warnings about them.
+// readRows reads the table or folder of --table, finds every site config in it valid, and prints the warnings about them. Two machines of one
+// cluster are nearly always a line that was copied and not changed.
 func (f *mediaFlags) readRows(cmd *cobra.Command) ([]row, error) {
 	warn := func(err error) { fmt.Fprintf(complaints(cmd), "warning: %v\n", err) }
+	rows, err := f.rows(cmd, warn)
+	if err != nil {
+		return nil, err
+	}
+	places := map[string]string{} // the first of each cluster
+	for _, r := range rows {
+		cluster := r.config.Domain()
+		if before, ok := places[cluster]; ok {
+			warn(fmt.Errorf("%s: the cluster %s is in %s, too; correct the name or the domain, unless one of the machines is a spare", r.place, cluster, before))
+			continue
+		}
+		places[cluster] = r.place
+	}
+	return rows, nil
+}
+
+// rows reads the table or the folder.
+func (f *mediaFlags) rows(cmd *cobra.Command, warn func(error)) ([]row, error) {
 	if info, err := os.Stat(f.table); err == nil && info.IsDir() {
 		if f.file != "" {
 			return nil, usage(errors.New("-f goes with a CSV table; the site configs of a folder are complete"))
@@ -182,7 +202,8 @@ func (t *table) head() (err error) {
 }
 
 func (t *table) row(cells []string) row {
-	r := row{config: t.common.Clone()}
+	line, _ := t.reader.FieldPos(0)
+	r := row{config: t.common.Clone(), place: fmt.Sprintf("%s:%d", t.file, line)}
 	at := map[string]string{} // "line:column" of each path
 	for i, value := range cells {
 		line, column := t.reader.FieldPos(i)
@@ -209,7 +230,6 @@ func (t *table) row(cells []string) row {
 			}
 		}
 	}
-	line, _ := t.reader.FieldPos(0)
 	errs, warnings := r.config.Validate(time.Now())
 	for _, e := range errs {
 		if where := t.placeOf(e, at, line); where != "" {

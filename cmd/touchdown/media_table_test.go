@@ -70,6 +70,21 @@ func TestATableIsWarnedOf(t *testing.T) {
 	}
 }
 
+// TestOneClusterForTwoMachines: two lines or files with the same cluster name and domain are warned of, by both; a spare machine may have them.
+func TestOneClusterForTwoMachines(t *testing.T) {
+	b := newTables(t)
+	table := b.put("sites.csv", "serial,spec.clusterName,spec.baseDomain\nSN1,store1,shop.example.com\nSN2,store2,shop.example.com\nSN3,store1,shop.example.com\nSN4,store1,other.example.com\n")
+	const says = "the cluster store1.shop.example.com is in "
+	code, said := b.write(table, "table")
+	if code != exitOK || strings.Count(said, "warning: ") != 1 || !strings.Contains(said, "warning: sites.csv:4: "+says+"sites.csv:2, too") {
+		t.Errorf("exit %d: %s", code, said)
+	}
+	one, two := b.put("folder/SN1.yaml", siteOf("shop.example.com")), b.put("folder/SN2.yaml", siteOf("shop.example.com"))
+	if code, said = b.write(b.in("folder"), "configs"); code != exitOK || strings.Count(said, "warning: ") != 1 || !strings.Contains(said, "warning: "+two+": "+says+one+", too") {
+		t.Errorf("exit %d: %s", code, said)
+	}
+}
+
 // TestAFolderLeavesNothingOut: what may be a site config and is not taken is told, and nothing is made; the name of the folder is not a pattern.
 func TestAFolderLeavesNothingOut(t *testing.T) {
 	b := newTables(t)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,6 +97,14 @@ func readGiven(cmd *cobra.Command, file string, limit int64) ([]byte, error) {
 		return nil, usage(err)
 	}
 	return data, nil
+}
+
+// notThere makes an error about a file that a person named, and that does not exist, the caller's mistake, as it is in readGiven.
+func notThere(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return usage(err)
+	}
+	return err
 }
 
 // readNamed is readGiven for the file of a flag.

@@ -152,7 +152,7 @@ func (f *verifyFlags) trust(cmd *cobra.Command, p *proof.Proof, is *verdictOf) e
 	case f.ledger != "":
 		keys, err := ledger.ReportKeys(f.ledger, is.Serial)
 		if err != nil {
-			return err
+			return notThere(err)
 		}
 		is.Vouched, is.Earlier = f.ledger, len(keys) > 0 && keys[len(keys)-1] != p.Key.String()
 		return p.Enrolled(is.Serial, keys)

@@ -95,7 +95,8 @@ func (u *updating) release(ctx context.Context, args []string, keys update.Keys)
 	if err != nil {
 		return nil, fmt.Errorf("finding the folder of the release: %w", err)
 	}
-	return update.Read(folder, keys)
+	release, err := update.Read(folder, keys)
+	return release, notThere(err)
 }
 
 func (u *updating) install(ctx context.Context, args []string) error {

@@ -65,7 +65,7 @@ func (f *mediaFlags) writeRelease(cmd *cobra.Command, target string) (string, er
 	}
 	files, err := update.Unsigned(f.release)
 	if err != nil {
-		return "", err
+		return "", notThere(err)
 	}
 	maps.Copy(files, order)
 	image, err := media.MakeRelease(files)

@@ -73,6 +73,26 @@ func TestImportOfUnknownNetworkKeys(t *testing.T) {
 	}
 }
 
+// TestParseOfUnknownKeys: past the last mistake that is told, keys are not read. What each unknown one could mean takes time.
+func TestParseOfUnknownKeys(t *testing.T) {
+	ratio := growth(t, 5_000, func(size int) func() {
+		var root yaml.Node
+		if err := yaml.Unmarshal([]byte("{"+wideKeys(size)+"}"), &root); err != nil {
+			t.Fatal(err)
+		}
+		return func() {
+			r := &reader{config: New()}
+			r.mapping(root.Content[0], "spec.")
+			if last := r.errs[len(r.errs)-1]; len(r.errs) != maxErrors || last.Msg.String() != "has more mistakes from here on" {
+				t.Fatalf("%d mistakes, the last: %s", len(r.errs), last)
+			}
+		}
+	})
+	if ratio > 1.5 {
+		t.Errorf("twice the keys take %.1f times the memory", ratio)
+	}
+}
+
 // wideKeys are keys with values, each key another one.
 func wideKeys(count int) string {
 	var b strings.Builder

@@ -95,6 +95,9 @@ func (v *judge) static(path string, f Family, bits int) {
 	}
 	v.gateway(path+".gateway", f, subnet)
 	doubt(v, path+".address", subnet)
+	if f, ok := netconfig.PointToPoint(netip.PrefixFrom(addr, subnet.Bits())); ok {
+		v.warn(path+".address", fault(f.Fix, f.Text))
+	}
 }
 
 // doubt warns of a subnet that a cluster usually has inside the node.

@@ -52,7 +52,7 @@ func TestNetworkTogether(t *testing.T) {
 		{"dual stack", network("ipv6.method", "static", "ipv6.address", "2001:db8:51::10", "ipv6.prefixLength", "64", "ipv6.gateway", "fe80::1"), "", ""},
 		{"IPv6 alone", but("ipv4.method", "disabled", "ipv6.method", "autoconf"), "", ""},
 		{"static IPv6 beside DHCP", but("ipv4.method", "dhcp", "ipv6.method", "static", "ipv6.address", "2001:db8::7", "ipv6.prefixLength", "64"), "", ""},
-		{"subnet of two", network("ipv4.address", "198.51.100.0", "ipv4.gateway", "198.51.100.1", "ipv4.prefixLength", "31"), "", ""},
+		{"subnet of two", network("ipv4.address", "198.51.100.1", "ipv4.gateway", "198.51.100.0", "ipv4.prefixLength", "31"), "", ""},
 		{"single IPv6 address", but("ipv6.method", "static", "ipv6.address", "2001:db8::7", "ipv6.prefixLength", "128", "ipv6.gateway", "fe80::1", "dnsServers", "2001:db8::53"), "", ""},
 		{
 			"gateway is the node, written otherwise", but("ipv4.method", "dhcp", "ipv6.method", "static", "ipv6.address", "2001:DB8:0::7", "ipv6.prefixLength", "64", "ipv6.gateway", "2001:db8::7"),

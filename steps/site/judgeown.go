@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"touchdown/backend/message"
+	"touchdown/backend/netconfig"
 )
 
 // judgeServers wants servers of the site not to be this node: it answers for its own names, so that it would ask itself. From a mirror in
@@ -34,14 +35,20 @@ func judgeServers(v *judge) {
 	}
 }
 
-// judgeServer refuses a server that is this node.
+// judgeServer refuses a server that is this node, and warns of one in a network that a cluster usually has inside the node. The node itself
+// refuses only name servers there.
 func judgeServer(v *judge, path, server string) {
+	addr, _ := netip.ParseAddr(server) // a name is in no subnet
+	subnet := netip.PrefixFrom(addr, addr.BitLen())
+	inside, isInside := netconfig.Overlap(subnet)
 	switch {
 	case v.errs.At(path) != nil:
 	case v.config.own(server):
 		v.fail(path, fault(message.T("give the site's server"), message.T("names this node: its own address, or a name that leads to it (api.D, *.apps.D)")))
 	case nobody(v.config, server) != message.Text{}:
 		v.fail(path, fault(message.T("give the site's server"), message.F("has %s, %s", server, nobody(v.config, server))))
+	case isInside:
+		v.warn(path, fault(message.T("give the site's server, or ask who installed the cluster which networks it has"), netconfig.Doubt(subnet, inside).Text))
 	}
 }
 

@@ -32,6 +32,13 @@ func TestNetworkConfigIsJudgedAsOnTheNode(t *testing.T) {
 			"spec.network.ipv4.address: the subnet 172.30.0.0/24 overlaps the services' network 172.30.0.0/16, unless this cluster has another; " +
 				"ask who installed the cluster: the node refuses a network of its own cluster",
 		},
+		"the first of two addresses": {
+			network("ipv4.prefixLength", "31", "ipv4.gateway", "198.51.100.11"),
+			"",
+			"spec.network.ipv4.address: pods get no answers from 198.51.100.11, the other address of 198.51.100.10/31, which their network takes for the broadcast address; " +
+				"swap the addresses of node and router, or use a larger subnet",
+		},
+		"the last of two addresses": {network("ipv4.prefixLength", "31", "ipv4.address", "198.51.100.11", "ipv4.gateway", "198.51.100.10"), "", ""},
 		"a small MTU": {
 			map[string]string{"spec.network.mtu": "1400"},
 			"",
@@ -43,6 +50,18 @@ func TestNetworkConfigIsJudgedAsOnTheNode(t *testing.T) {
 			"",
 			"spec.network.dnsServers: the subnet 172.30.0.10/32 overlaps the services' network 172.30.0.0/16, unless this cluster has another; " +
 				"ask who installed the cluster: the node refuses a network of its own cluster",
+		},
+		"the cluster's time server": {
+			map[string]string{"spec.additionalNTPSources": "ntp.example.com,198.51.100.123,10.128.0.7"},
+			"",
+			"spec.additionalNTPSources: the subnet 10.128.0.7/32 overlaps the cluster's network 10.128.0.0/14, unless this cluster has another; " +
+				"give the site's server, or ask who installed the cluster which networks it has",
+		},
+		"the cluster's proxy": {
+			map[string]string{"spec.proxy.httpProxy": "http://[fd98::7]:3128"},
+			"",
+			"spec.proxy.httpProxy: the subnet fd98::7/128 overlaps the OVN join network fd98::/64, unless this cluster has another; " +
+				"give the site's server, or ask who installed the cluster which networks it has",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

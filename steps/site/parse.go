@@ -92,7 +92,7 @@ func orElse(s, other string) string {
 // mapping reads the keys of one level; prefix is "" or ends with a dot.
 func (r *reader) mapping(n *yaml.Node, prefix string) {
 	seen := map[string]*yaml.Node{}
-	for i := 0; i+1 < len(n.Content); i += 2 {
+	for i := 0; i+1 < len(n.Content) && len(r.errs) < maxErrors; i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		parent := strings.TrimSuffix(prefix, ".")
 		if f := plainKey(key); f != nil {
