@@ -171,7 +171,6 @@ func text(m map[string]any, key string) string {
 	return s
 }
 
-// number is a whole one; 0 for none.
 // metricOf is the metric that a route gets: without one libnmstate gives 0 for IPv4 and 1024 for IPv6, and of an IPv6 route's 0 NetworkManager
 // and the kernel make 1024.
 func metricOf(r map[string]any) int {
@@ -184,6 +183,7 @@ func metricOf(r map[string]any) int {
 	return 0
 }
 
+// number is a whole one; 0 for none.
 func number(m map[string]any, key string) int {
 	n, _ := m[key].(float64)
 	return int(n)
