@@ -80,9 +80,15 @@ func TestCertificatesAloneMoveNothing(t *testing.T) {
 		plan    steps.Plan
 		refused bool
 	}{
-		{"network", moves, true}, {"domain", moves, true}, {"hostname", moves, true},
-		{"node-config", gives, true}, {"node-labels", gives, true}, {"trust", gives, true},
-		{"certificates", gives, false}, {"images", moves, false}, {"network", gives, false},
+		{"network", moves, true},
+		{"domain", moves, true},
+		{"hostname", moves, true},
+		{"node-config", gives, true},
+		{"node-labels", gives, true},
+		{"trust", gives, true},
+		{"certificates", gives, false},
+		{"images", moves, false},
+		{"network", gives, false},
 	} {
 		for _, state := range []view.State{view.IsUndone, view.IsDone, view.Collecting, view.Reviewed} {
 			var out bytes.Buffer
