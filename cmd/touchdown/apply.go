@@ -64,6 +64,9 @@ func (f *applyFlags) run(cmd *cobra.Command) error {
 	if f.file == "" {
 		return usage(errors.New("apply needs -f FILE; `touchdown site new` prints one to fill in"))
 	}
+	if f.dryRun && f.node != "" {
+		return usage(errors.New("--node unlocks a node that has landed, and a dry run leaves it locked; give one of --dry-run and --node"))
+	}
 	machine := host.Open(host.Options{Root: f.hooks.root, NoPower: true})
 	cfg, err := loadSiteOn(cmd, f.file, func(cfg *site.Config) time.Time { return dated.By(machine, time.Now(), cfg) })
 	if err != nil {
@@ -81,6 +84,12 @@ func (f *applyFlags) apply(cmd *cobra.Command, cfg *site.Config, source string) 
 	return f.work(cmd, answers{give: func(ctx context.Context, engine session.Session, token string) error {
 		return engine.Load(ctx, token, values, source)
 	}})
+}
+
+// answers are what a headless run gives to the engine.
+type answers struct {
+	may  func(*view.Snapshot) error // why this node cannot take them, asked before it is touched; nil: any can
+	give func(ctx context.Context, engine session.Session, token string) error
 }
 
 // work has an engine do what the answers say, and follows the work to its end.
@@ -161,7 +170,7 @@ func (a *applying) review(ctx context.Context) (*view.Review, uint64, error) {
 			return nil, 0, err
 		}
 	}
-	if err := a.answers.fit(snapshot); err != nil {
+	if err := a.may(snapshot); err != nil {
 		return nil, 0, err
 	}
 	if err := a.unlock(ctx, snapshot); err != nil {
@@ -195,7 +204,7 @@ func (a *applying) review(ctx context.Context) (*view.Review, uint64, error) {
 	if snapshot.Review == nil {
 		return nil, 0, fmt.Errorf("%w: an answer was changed at another console; run the command again", session.ErrState)
 	}
-	return snapshot.Review, snapshot.Seq, errors.Join(a.printReview(snapshot.Review), a.answers.judge(snapshot.Review))
+	return snapshot.Review, snapshot.Seq, a.printReview(snapshot.Review)
 }
 
 // printReview prints the plan; what stands against the start is the error.

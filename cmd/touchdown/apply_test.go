@@ -109,11 +109,15 @@ func TestADryRunLeavesAJob(t *testing.T) {
 }
 
 // locked is an engine of a node that has landed and is locked.
-type locked struct{ *endsBadly }
+type locked struct {
+	*endsBadly
+	handed bool
+}
 
 func (l locked) Snapshot(ctx context.Context) (*view.Snapshot, error) {
 	s, err := l.endsBadly.Snapshot(ctx)
 	s.Locked = !slices.Contains(l.did, session.Unlock)
+	s.HandedOver = l.handed
 	return s, err
 }
 
@@ -133,10 +137,20 @@ func TestANodeThatHasLandedNeedsItsName(t *testing.T) {
 			if name != "" {
 				args = append(args, "--node", name)
 			}
-			code, said := served(t, locked{e}, &bytes.Buffer{}, args...)
-			if did := slices.Contains(e.did, verb); did != may || code != exitFailed || !may && !strings.Contains(said, "locked (--node NAME)") {
+			code, said := served(t, locked{e, false}, &bytes.Buffer{}, args...)
+			if did := slices.Contains(e.did, verb); did != may || code != exitFailed || !may && !strings.Contains(said, "locked") {
 				t.Errorf("%q: exit %d, did %q, told %q", args, code, e.did, said)
 			}
+		}
+	}
+}
+
+// TestNothingIsUndoneAfterAHandOver, and nothing is unlocked for it. Nor does a dry run unlock a node.
+func TestNothingIsUndoneAfterAHandOver(t *testing.T) {
+	for says, line := range map[string][]string{"ended undo": {"undo", "--node", "sno"}, "a dry run": {"apply", "-f", "../../test/sites/store.yaml", "--dry-run", "--node", "sno"}} {
+		e := &endsBadly{now: view.IsDone, ends: view.HasFailed}
+		if code, said := served(t, locked{e, true}, &bytes.Buffer{}, line...); code == exitOK || len(e.did) > 0 || !strings.Contains(said, says) {
+			t.Errorf("%q: exit %d, did %q, told %q", line, code, e.did, said)
 		}
 	}
 }

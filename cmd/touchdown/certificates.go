@@ -54,7 +54,8 @@ landing changes nothing; the API is away for about a minute where it restarts.
 
 Before the hand-over is accepted, touchdown undo puts back what was before the landing, so neither the old nor the new
 certificate. After it, undo puts back what was before this command. Secrets of the landing, such as a key, are wiped with the
-hand-over: where both certificates are the site's, give both.
+hand-over: where both certificates are the site's, give both. Where the answers on the node were edited since, or are those of
+a move that was undone, nothing is changed.
 
 A node that has landed is locked; --node NAME, its host name, unlocks it.`,
 		Example: `  touchdown certificates replace --api-cert api.pem --api-key api.key --dry-run --node sno-042
@@ -98,8 +99,7 @@ func (r *replacing) run(cmd *cobra.Command) error {
 		return usage(errors.New("give --api-cert and --api-key, --ingress-cert and --ingress-key, or all of them"))
 	}
 	a := answers{
-		fits:  func(s *view.Snapshot) error { return mayReplace(s, given) },
-		stays: staysHere,
+		may: func(s *view.Snapshot) error { return mayReplace(s, given) },
 		give: func(ctx context.Context, engine session.Session, token string) error {
 			for _, f := range r.certs {
 				if text, ok := given[f.path]; ok {
@@ -125,7 +125,7 @@ func (r *replacing) try(cmd *cobra.Command, a answers) error {
 	}
 	s, err := r.client().Snapshot(cmd.Context())
 	if err == nil {
-		err = a.fit(s)
+		err = a.may(s)
 	}
 	if err != nil {
 		return explainClient(err)
@@ -136,38 +136,19 @@ func (r *replacing) try(cmd *cobra.Command, a answers) error {
 	return printText(cmd, "The certificates fit "+s.Cluster+". Nothing was changed.\n")
 }
 
-// staysHere refuses a review that changes more than certificates: the engine has the answers given last, which a person may have edited since
-// the landing, or which are those of work for another site that was undone.
-func staysHere(r *view.Review) error {
-	for _, p := range r.Steps {
-		if changesMore(p) {
-			return &problem.Problem{
-				Code: "CRT-STAY", Summary: message.F("The answers on this node would change more than certificates: %s.", p.Title),
-				Fix: message.T("Correct the answers at a console, or give the site config of this site: touchdown apply -f FILE."),
-			}
-		}
-	}
-	return nil
-}
-
-// changesMore judges the steps that compare their answers with the node, so that those of the last landing change nothing. A plan of the first
-// three tells all that there will be; it disturbs nothing where that is there. The other steps do what a landing does in any case.
-func changesMore(p view.StepPlan) bool {
-	switch p.Step {
-	case "network", "domain", "hostname":
-		return len(p.Plan.Disturbances) > 0
-	case "node-config", "node-labels", "trust":
-		return len(p.Plan.Changes) > 0
-	}
-	return false
-}
-
-// mayReplace tells why a node cannot take these certificates.
+// mayReplace tells why a node cannot take these certificates. What begins is a landing with the answers that the engine has: a person may have
+// edited them since the hand-over, or they are those of a move that was undone.
 func mayReplace(s *view.Snapshot, given map[string]string) error {
 	if s.Life != view.LifeLanded && s.Life != view.LifeMoving {
 		return &problem.Problem{
 			Code: "CRT-LAND", Summary: message.T("This node has not landed: it has no certificates to replace."),
 			Fix: message.T("Give the certificates with the site config, or at the console."),
+		}
+	}
+	if s.Edited {
+		return &problem.Problem{
+			Code: "CRT-STAY", Summary: message.T("The answers on this node are no longer those that were handed over: more than certificates would change."),
+			Fix: message.T("Give the site config of this site, with the new certificates: touchdown apply -f FILE --node NAME."),
 		}
 	}
 	return fitting(s.Cluster, given)
@@ -192,4 +173,12 @@ func fitting(domain string, given map[string]string) error {
 		return usage(err)
 	}
 	return nil
+}
+
+// may asks the answers whether this node can take them.
+func (a *applying) may(s *view.Snapshot) error {
+	if a.answers.may == nil {
+		return nil
+	}
+	return a.answers.may(s)
 }

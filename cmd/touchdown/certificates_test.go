@@ -11,9 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/backend/message"
 	"touchdown/backend/problem"
-	"touchdown/steps"
 	"touchdown/steps/session"
 	"touchdown/steps/view"
 )
@@ -51,51 +49,32 @@ func (u untouched) Snapshot(context.Context) (*view.Snapshot, error) {
 	return &view.Snapshot{Life: u.life, Cluster: "shop.example.org", State: view.IsDone, Locked: true}, nil
 }
 
-// landed is an engine of a node that has landed, whose answers would change more than they did then.
+// landed is an engine of a node that was handed over, whose answers were edited since or not.
 type landed struct {
 	*endsBadly
-	step string
-	plan steps.Plan
+	edited bool
 }
 
 func (l landed) Snapshot(ctx context.Context) (*view.Snapshot, error) {
 	s, err := l.endsBadly.Snapshot(ctx)
-	s.Life, s.Cluster = view.LifeLanded, "shop.example.org"
-	s.Review.Steps = []view.StepPlan{{Step: l.step, Title: message.Data(l.step), Plan: l.plan}, {Step: "network"}}
+	s.Life, s.Cluster, s.Edited = view.LifeLanded, "shop.example.org", l.edited
 	return s, err
 }
 
-// TestCertificatesAloneMoveNothing: the answers that the engine has may be another site's, of work that was undone or of a person who has edited
-// them. That is so in each state: given a second time, the command finds the form that the first one left.
+// TestCertificatesAloneMoveNothing: where the answers that the engine has are another site's, of work that was undone or of a person who has
+// edited them, the command does nothing at all, in whichever state and however often it is given.
 func TestCertificatesAloneMoveNothing(t *testing.T) {
-	moves := steps.Plan{Disturbances: []steps.Disturbance{{What: message.T("network")}}}
-	gives := steps.Plan{Changes: []steps.Change{{What: message.T("Proxy")}}}
 	dir, cert := t.TempDir(), ownCert(t, time.Now().AddDate(1, 0, 0), "api.shop.example.org")
 	line := []string{"certificates", "replace", "--api-cert", filepath.Join(dir, "cert"), "--api-key", filepath.Join(dir, "key")}
 	if err := errors.Join(os.WriteFile(line[3], []byte(cert.cert), 0o600), os.WriteFile(line[5], []byte(cert.key), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		step    string
-		plan    steps.Plan
-		refused bool
-	}{
-		{"network", moves, true},
-		{"domain", moves, true},
-		{"hostname", moves, true},
-		{"node-config", gives, true},
-		{"node-labels", gives, true},
-		{"trust", gives, true},
-		{"certificates", gives, false},
-		{"images", moves, false},
-		{"network", gives, false},
-	} {
-		for _, state := range []view.State{view.IsUndone, view.IsDone, view.Collecting, view.Reviewed} {
-			var out bytes.Buffer
-			e := &endsBadly{now: state, ends: "its end"}
-			_, said := served(t, landed{e, c.step, c.plan}, &out, line...)
-			if refused := strings.Contains(said, "CRT-STAY"); refused != c.refused || refused == slices.Contains(e.did, session.Start) {
-				t.Errorf("%s, %s: did %q, told %q, printed %q", c.step, state, e.did, said, out.String())
+	for _, edited := range []bool{true, false} {
+		for _, state := range []view.State{view.IsUndone, view.Collecting, view.Reviewed} {
+			e := &endsBadly{now: state, ends: view.HasFailed}
+			_, said := served(t, landed{e, edited}, &bytes.Buffer{}, line...)
+			if refused := strings.Contains(said, "CRT-STAY"); refused != edited || refused && len(e.did) > 0 || !refused && !slices.Contains(e.did, session.Start) {
+				t.Errorf("edited %t, %s: did %q, told %q", edited, state, e.did, said)
 			}
 		}
 	}
@@ -122,7 +101,7 @@ func TestCertificatesAreJudgedFirst(t *testing.T) {
 			t.Errorf("%s: the key shows", name)
 		}
 	}
-	a := &applying{flags: &applyFlags{node: "sno"}, session: untouched{life: "armed"}, answers: answers{fits: func(s *view.Snapshot) error { return mayReplace(s, nil) }}}
+	a := &applying{flags: &applyFlags{node: "sno"}, session: untouched{life: "armed"}, answers: answers{may: func(s *view.Snapshot) error { return mayReplace(s, nil) }}}
 	if _, _, err := a.review(t.Context()); problem.From(err).Code != "CRT-LAND" {
 		t.Errorf("%v", err)
 	}

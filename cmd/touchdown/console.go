@@ -92,8 +92,6 @@ func explainClient(err error) error {
 		return noEngine(err)
 	case errors.Is(err, session.ErrControlHeld):
 		return fmt.Errorf("%w; add --force to take it over", err)
-	case errors.Is(err, session.ErrLocked):
-		return fmt.Errorf("%w (--node NAME)", err)
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +34,7 @@ after one that is done, until its hand-over is accepted. It can be interrupted: 
 		},
 	}
 	cmd.Flags().BoolVar(&f.force, "force", false, "take control from another console")
-	f.unlockFlag(cmd)
+	cmd.Flags().StringVar(&f.node, "node", "", "the node's host name, which unlocks a node whose records of a hand-over may have been lost")
 	c.outputFlag(cmd)
 	return cmd
 }
@@ -43,6 +44,9 @@ func (a *applying) undo(ctx context.Context) error {
 	snapshot, err := a.session.Snapshot(ctx)
 	if err != nil {
 		return err
+	}
+	if snapshot.HandedOver {
+		return fmt.Errorf("%w: its hand-over was accepted, which ended undo", session.ErrLocked)
 	}
 	if snapshot.State != view.UndoingAll { // one that was interrupted is only watched
 		if err := a.unlock(ctx, snapshot); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -14,10 +15,13 @@ func (f *applyFlags) unlockFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.node, "node", "", "the node's host name, which unlocks a node that has landed")
 }
 
-// unlock lets a node that has landed be changed, where its name was given. Without it the engine refuses what comes next.
+// unlock lets a node that has landed be changed, where its name was given.
 func (a *applying) unlock(ctx context.Context, s *view.Snapshot) error {
-	if !s.Locked || a.flags.node == "" {
+	switch {
+	case !s.Locked:
 		return nil
+	case a.flags.node == "":
+		return fmt.Errorf("%w; unlock it with its host name (--node NAME)", session.ErrLocked)
 	}
 	return a.session.Do(ctx, a.token, session.Action{Verb: session.Unlock, Value: a.flags.node})
 }

@@ -266,10 +266,10 @@ func (c *core) skip(a session.Action) error {
 
 // handOver ends undo: originals and secrets are wiped.
 func (c *core) handOver() error {
-	if err := c.recorder.emit(handOverEvent(c.control.holder)); err != nil {
+	if err := c.recorder.emit(handOverEvent(c.control.holder, c.folder.key.lasting(c.draft.site))); err != nil {
 		return err
 	}
-	c.draft.site, c.draft.brought, c.given = c.draft.site.WithoutSecrets(), false, nil
+	c.draft.site, c.draft.brought, c.given = handedOver(c.draft.site), false, nil
 	return errors.Join(c.folder.saveDraft(c.draft.site), wipeLanded(c))
 }
 

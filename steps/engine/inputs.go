@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strings"
 
 	"touchdown/steps"
 	"touchdown/steps/site"
@@ -52,6 +53,31 @@ func (k hmacKey) fingerprint(parts ...string) string {
 
 // inputs is the fingerprint of a whole config.
 func (k hmacKey) inputs(cfg *site.Config) string { return k.fingerprint(pairs(cfg, cfg.Counted())...) }
+
+// handedOver is what stays of answers after a hand-over: no secret, and nothing that says nothing without one.
+func handedOver(cfg *site.Config) *site.Config {
+	cfg = cfg.WithoutSecrets()
+	if p := &cfg.Spec.Proxy; p.HTTPProxy == "" && p.HTTPSProxy == "" {
+		p.NoProxy = ""
+		delete(cfg.Sources, "spec.proxy.noProxy")
+	}
+	if m := &cfg.Spec.Monitor; m.Key == "" {
+		m.Cert = ""
+		delete(cfg.Sources, "spec.monitor.cert")
+	}
+	return cfg
+}
+
+// lasting is the fingerprint of what stays of answers after a hand-over, less the site's certificates, which are replaced over the years.
+// Defaults do not count, so that a later release with more fields makes the same.
+func (k hmacKey) lasting(cfg *site.Config) string {
+	cfg, usual := handedOver(cfg), site.New()
+	return k.fingerprint(pairs(cfg, slices.DeleteFunc(cfg.Paths(), func(path string) bool {
+		is, _ := cfg.Get(path)
+		was, _ := usual.Get(path)
+		return is == was || strings.HasPrefix(path, "spec.apiCert.") || strings.HasPrefix(path, "spec.ingressCert.")
+	}))...)
+}
 
 // stepInputs is the fingerprint of all that a step reads, borrowed paths too.
 func (k hmacKey) stepInputs(cfg *site.Config, step steps.Step) string {

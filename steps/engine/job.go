@@ -28,6 +28,7 @@ type job struct {
 	problem      *event.Trouble
 	undoing      bool               // the failure, if any, was in an undo
 	handedOver   bool               // the node stands landed for good: undo has ended, and nobody changes it without unlocking
+	accepted     string             // fingerprint of the answers that stayed then; "" in records of a release that kept none
 	stood        bool               // it did so when this job began; undo goes back to that
 	landedBefore bool               // an earlier job ended well and was not undone
 	doubtful     bool               // the record of a hand-over may be among those that were lost
@@ -172,6 +173,7 @@ func (j *job) applyJob(e event.Event) {
 			j.ended = e.Time
 		}
 		if j.handedOver {
+			j.accepted = e.Job.Inputs
 			j.endUndo()
 		}
 	case event.Undoing:
@@ -200,11 +202,9 @@ func (j *job) applyJob(e event.Event) {
 const handOverText = "handed over"
 
 // handOverEvent tells that the hand-over was accepted and undo has ended.
-func handOverEvent(by string) event.Event {
-	return event.Event{
-		Kind: event.Done, Text: message.T(handOverText), By: by,
-		Job: &event.Job{State: string(view.IsDone), Landed: true, HandedOver: true},
-	}
+func handOverEvent(by, lasting string) event.Event {
+	job := &event.Job{State: string(view.IsDone), Landed: true, HandedOver: true, Inputs: lasting}
+	return event.Event{Kind: event.Done, Text: message.T(handOverText), By: by, Job: job}
 }
 
 // upgraded is an event of the journal as this release would have written it: earlier ones told with the text alone what the answers
@@ -219,7 +219,7 @@ func upgraded(e event.Event) event.Event {
 		e.Text = message.Text{} // see downgraded
 	case e.Job != nil:
 	case e.Kind == event.Done && e.Text.String() == handOverText:
-		e.Job = handOverEvent(e.By).Job
+		e.Job = handOverEvent(e.By, "").Job
 	}
 	return e
 }

@@ -597,7 +597,7 @@ func TestHandOverIsWipedAfterACut(t *testing.T) {
 	token := take(t, r)
 	r.start(t, r, token, false)
 	until(t, r, "the end", inState(view.IsDone))
-	must(t, r.emit(handOverEvent("")))
+	must(t, r.emit(handOverEvent("", "")))
 	must(t, os.WriteFile(filepath.Join(r.dir, "secrets", "spec.pullSecret"), []byte("{}"), 0o600))
 	r.reopen(t)
 	for _, left := range []string{"secrets/*", "saved/*/*"} {

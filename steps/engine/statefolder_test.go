@@ -190,7 +190,7 @@ func TestHandOverThatCannotBeWiped(t *testing.T) {
 	r := newRig(t, newWorld())
 	r.start(t, r, take(t, r), false)
 	until(t, r, "the end", inState(view.IsDone))
-	must(t, r.emit(handOverEvent("")))
+	must(t, r.emit(handOverEvent("", "")))
 	deepFolder(t, filepath.Join(r.dir, "saved", "light"))
 	r.reopen(t)
 	s := until(t, r, "the end", inState(view.IsDone))

@@ -38,6 +38,7 @@ func (c *core) snapshot(machine []message.Text) *view.Snapshot {
 		Update: shownRelease(c),
 	}
 	s.Left, s.Late = j.left(now)
+	s.Edited = j.accepted != "" && s.State != view.IsDone && j.accepted != c.folder.key.lasting(c.draft.site)
 	asks, closed := map[string]string{}, map[string]string{} // which stage asks for a path, and which of the advanced ones
 	for _, stage := range c.draft.stages() {
 		view, here := view.Stage{ID: stage.ID, Title: stage.Title, Advanced: stage.Advanced}, asks

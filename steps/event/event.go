@@ -91,7 +91,7 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 type Job struct {
 	State      string   `json:"state"`
 	Step       string   `json:"step,omitempty"`       // the one at work
-	Inputs     string   `json:"inputs,omitempty"`     // fingerprint of the answers that were accepted
+	Inputs     string   `json:"inputs,omitempty"`     // fingerprint of the answers that were accepted; with a hand-over, of what stays of them
 	Undoing    bool     `json:"undoing,omitempty"`    //
 	Landed     bool     `json:"landed,omitempty"`     // an earlier job ended well
 	HandedOver bool     `json:"handedOver,omitempty"` //

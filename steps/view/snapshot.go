@@ -25,6 +25,7 @@ type Snapshot struct {
 	Serial     string          `json:"serial,omitempty"`
 	Locked     bool            `json:"locked,omitempty"`     // landed: nothing changes without Unlock
 	HandedOver bool            `json:"handedOver,omitempty"` // the hand-over was accepted, which ended undo
+	Edited     bool            `json:"edited,omitempty"`     // the answers are not those that were handed over, certificates and secrets aside
 	Life       string          `json:"life"`                 // where the node is in its life: see the Life constants
 	List       string          `json:"list"`                 // ListSite or ListFactory
 	State      State           `json:"state"`                //

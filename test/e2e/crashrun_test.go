@@ -236,6 +236,7 @@ func (r *ride) snapshot(ctx context.Context) (*view.Snapshot, error) {
 // asks again only for as long as the engine has not said that it begins.
 func (r *ride) begin(ctx context.Context, config string, more ...string) {
 	ctx, r.stopAsking = context.WithCancel(ctx)
+	earlier := r.earlier
 	go func() {
 		_ = wait.For(ctx, "the job to begin", func(ctx context.Context) bool {
 			if r.told.Load() {
@@ -251,7 +252,7 @@ func (r *ride) begin(ctx context.Context, config string, more ...string) {
 				return false
 			}
 			s, err := engine.Snapshot(ctx)
-			return err == nil && s.Started.After(r.earlier)
+			return err == nil && s.Started.After(earlier)
 		})
 	}()
 }
