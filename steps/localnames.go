@@ -182,7 +182,7 @@ func (s *localNames) Undo(ctx context.Context, node *backend.Node, report Report
 		return nil
 	}
 	before, kept, err := savedAt(report, ownNames)
-	// A job of the release before this one kept nothing: only the names of its own landing are removed.
+	// Older releases did not save the earlier names. Then only this site's names are removed.
 	if err != nil || !kept && dns.Added(node.Host) != s.Site.Domain() {
 		return err
 	}

@@ -3,6 +3,7 @@ package network
 import (
 	"context"
 	"errors"
+	"net"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -150,6 +151,23 @@ func TestQuestionThatEndsHalfWay(t *testing.T) {
 	profilesOn(t, conn, func() { _, _ = conn.ReleaseName(busName) })
 	if got, err := (networkManager{}).profiles(t.Context()); !is(err, NoManager) {
 		t.Errorf("NetworkManager went: %+v, %v", got, err)
+	}
+}
+
+// TestAConnectionClosedByItsQuestion: the bus closes it when the context ends, and a read or write then fails first with that alone.
+func TestAConnectionClosedByItsQuestion(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	b := bus{ctx: ctx}
+	for _, err := range []error{net.ErrClosed, dbus.ErrClosed} {
+		if got := b.failed("Get", err); !is(got, NoManager) {
+			t.Errorf("lost: %v", got)
+		}
+	}
+	stop()
+	for _, err := range []error{net.ErrClosed, dbus.ErrClosed, context.Canceled} {
+		if got := b.failed("Get", err); !errors.Is(got, context.Canceled) || is(got, NoManager) {
+			t.Errorf("ended: %v", got)
+		}
 	}
 }
 

@@ -86,12 +86,6 @@ func (f *applyFlags) apply(cmd *cobra.Command, cfg *site.Config, source string) 
 	}})
 }
 
-// answers are what a headless run gives to the engine.
-type answers struct {
-	may  func(*view.Snapshot) error // why this node cannot take them, asked before it is touched; nil: any can
-	give func(ctx context.Context, engine session.Session, token string) error
-}
-
 // work has an engine do what the answers say, and follows the work to its end.
 func (f *applyFlags) work(cmd *cobra.Command, given answers) error {
 	asJSON, err := f.json()
@@ -111,30 +105,6 @@ func (f *applyFlags) work(cmd *cobra.Command, given answers) error {
 	}
 	a := &applying{flags: f, answers: given, cmd: cmd, session: engine, json: asJSON}
 	return errors.Join(explainClient(a.inControl(cmd.Context(), a.apply)), closeSession())
-}
-
-// applying is one headless run.
-type applying struct {
-	flags   *applyFlags
-	answers answers
-	cmd     *cobra.Command
-	session session.Session
-	json    bool
-	token   string
-}
-
-// inControl does something with control of the engine, and gives control back.
-func (a *applying) inControl(ctx context.Context, do func(context.Context) error) (err error) {
-	if a.token, err = a.session.TakeControl(ctx, consoleName(), a.flags.force); err != nil {
-		return err
-	}
-	defer func() {
-		// With its own context: control is given back after an interruption too.
-		ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
-		defer stop()
-		_ = a.session.ReleaseControl(ctx, a.token) // someone may have taken it over
-	}()
-	return do(ctx)
 }
 
 // apply hands over the answers, starts the work and follows it.

@@ -174,11 +174,3 @@ func fitting(domain string, given map[string]string) error {
 	}
 	return nil
 }
-
-// may asks the answers whether this node can take them.
-func (a *applying) may(s *view.Snapshot) error {
-	if a.answers.may == nil {
-		return nil
-	}
-	return a.answers.may(s)
-}

@@ -99,7 +99,7 @@ func readGiven(cmd *cobra.Command, file string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// notThere makes an error about a file that a person named, and that does not exist, the caller's mistake, as it is in readGiven.
+// notThere reports a file that does not exist as a wrong command line. It is for files that readGiven does not read.
 func notThere(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return usage(err)

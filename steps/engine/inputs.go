@@ -54,7 +54,8 @@ func (k hmacKey) fingerprint(parts ...string) string {
 // inputs is the fingerprint of a whole config.
 func (k hmacKey) inputs(cfg *site.Config) string { return k.fingerprint(pairs(cfg, cfg.Counted())...) }
 
-// handedOver is what stays of answers after a hand-over: no secret, and nothing that says nothing without one.
+// handedOver returns the answers that stay after a hand-over: without secrets, and without the settings that are invalid when the secret
+// beside them is missing.
 func handedOver(cfg *site.Config) *site.Config {
 	cfg = cfg.WithoutSecrets()
 	if p := &cfg.Spec.Proxy; p.HTTPProxy == "" && p.HTTPSProxy == "" {
@@ -68,8 +69,8 @@ func handedOver(cfg *site.Config) *site.Config {
 	return cfg
 }
 
-// lasting is the fingerprint of what stays of answers after a hand-over, less the site's certificates, which are replaced over the years.
-// Defaults do not count, so that a later release with more fields makes the same.
+// lasting is the fingerprint of the answers that stay after a hand-over. Certificates are left out, because they are replaced over the years.
+// Defaults are left out, so that a later release with more fields gets the same fingerprint.
 func (k hmacKey) lasting(cfg *site.Config) string {
 	cfg, usual := handedOver(cfg), site.New()
 	return k.fingerprint(pairs(cfg, slices.DeleteFunc(cfg.Paths(), func(path string) bool {

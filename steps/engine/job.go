@@ -28,7 +28,7 @@ type job struct {
 	problem      *event.Trouble
 	undoing      bool               // the failure, if any, was in an undo
 	handedOver   bool               // the node stands landed for good: undo has ended, and nobody changes it without unlocking
-	accepted     string             // fingerprint of the answers that stayed then; "" in records of a release that kept none
+	accepted     string             // fingerprint of the answers that were handed over last; "" in records of older releases
 	stood        bool               // it did so when this job began; undo goes back to that
 	landedBefore bool               // an earlier job ended well and was not undone
 	doubtful     bool               // the record of a hand-over may be among those that were lost

@@ -43,10 +43,11 @@ func TestHostileRegistryCostsLittle(t *testing.T) {
 				_ = http.NewResponseController(w).Flush()
 				time.Sleep(20 * time.Millisecond)
 			}
+			panic(http.ErrAbortHandler) // as below
 		}, "deadline exceeded"},
 		"a head that never ends": {func(_ http.ResponseWriter, r *http.Request) {
 			<-r.Context().Done()
-			panic(http.ErrAbortHandler) // a handler that returns sends an empty answer, and the client may still read it
+			panic(http.ErrAbortHandler) // a handler that returns ends its answer regularly, and a client that is about to close may still read that
 		}, "awaiting"},
 		"large headers":         {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("x", 1<<20)) }, "exceeded"},
 		"a body without an end": {func(w http.ResponseWriter, _ *http.Request) { _, _ = io.CopyN(w, zeros{}, 1<<30) }, "larger than"},
