@@ -79,18 +79,18 @@ COMPUTES   = golang.org/x/crypto/blowfish github.com/mattn/go-runewidth github.c
 RACE       = -race -ldflags=-w $(COMPUTES:%=-gcflags=%=-race=false)
 TIER_NEEDS = build bench-cluster bench-factory bench-images-small e2e-tools
 
-test: test-quick test-rows ## CI's tier: unit tests, and one pass over every real part
+test: test-quick test-rows ## CI's tier: unit tests, and one pass over every real part; what passed is kept (FRESH=1 runs it all)
 
 .PHONY: test-quick test-rows test-all flake flake-quick
 test-quick: $(TIER_NEEDS)
 	CI=true $(LESS_GC) go test $(RACE) -short -vet=all $(if $(FRESH),-count=1) -p 3 -timeout 30m $(NO_BENCH)
+	@go vet $$(go list ./... | grep -E $(BOOTING))
 	@cd test/bench/controlplane && export CGO_ENABLED=0 && go vet ./... && go test $(if $(FRESH),-count=1) ./...
 
 test-rows: $(TIER_NEEDS)
-	@go vet $$(go list ./... | grep -E $(BOOTING))
 	@$(TIER) -tier test
 
-test-all: test bench-kernel bench-daemon bench-login bench-controller bench-staticpod ## every test that needs no other repository and no other NetworkManager: CI's tier, fault matrices, second walks, the kernel tier, lint, release, coverage
+test-all: test-quick bench-kernel bench-daemon bench-login bench-controller bench-staticpod ## every test that needs no other repository and no other NetworkManager: CI's tier, fault matrices, second walks, the kernel tier, lint, release, coverage; it continues (2 hours, FRESH=1 runs it all)
 	@$(TIER) -tier all
 
 flake: $(TIER_NEEDS) ## CI's tier N times beside LOAD busy processes, in shuffled orders; it continues (N=10 LOAD=4 SEED=1, FRESH=1 begins again)

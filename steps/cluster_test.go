@@ -22,6 +22,7 @@ import (
 	"touchdown/steps"
 	"touchdown/steps/site"
 	"touchdown/test/bench"
+	"touchdown/test/wait"
 )
 
 // clusterReport keeps what a step tells and saves, one store for each step as the engine has it.
@@ -92,7 +93,7 @@ func (r *clusterReport) Offer(string, []steps.Choice) {}
 
 // quick are timeouts for a cluster that rolls out at once.
 func quick() domain.Timeouts {
-	return domain.Timeouts{Notice: 60 * time.Second, Limit: 90 * time.Second, Grace: 2 * time.Second, Stable: time.Second}
+	return domain.Timeouts{Notice: 60 * time.Second, Limit: wait.Timeout(90 * time.Second), Grace: 2 * time.Second, Stable: time.Second}
 }
 
 // land is one cluster and the steps that move its names.
@@ -115,7 +116,7 @@ func newLand(t *testing.T, o bench.Options) *land {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Pace = kube.Pace{Limit: time.Minute, Pause: 100 * time.Millisecond, Poll: 100 * time.Millisecond}
+	c.Pace = kube.Pace{Limit: wait.Timeout(time.Minute), Pause: 100 * time.Millisecond, Poll: 100 * time.Millisecond}
 	l.node = &backend.Node{Host: h.Machine, Kube: c, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
 	l.site.Spec.ClusterName, l.site.Spec.BaseDomain = "store1", "site.example"
 	l.steps = []steps.Step{

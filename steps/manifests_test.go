@@ -18,6 +18,7 @@ import (
 	"touchdown/steps"
 	"touchdown/steps/site"
 	"touchdown/test/bench"
+	"touchdown/test/wait"
 )
 
 // registration has the shape of what a hub gives for an import: the definition of a kind before the object of that kind, and a namespace
@@ -106,7 +107,7 @@ func TestObjectsOfTheSiteOnARealAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Pace = kube.Pace{Limit: time.Minute, Pause: 50 * time.Millisecond, Poll: 50 * time.Millisecond}
+	c.Pace = kube.Pace{Limit: wait.Timeout(time.Minute), Pause: 50 * time.Millisecond, Poll: 50 * time.Millisecond}
 	n := node(hosttest.New(t), c)
 	owned := kube.ConfigMap("default", "owned")
 	if _, err := c.Put(t.Context(), owned, kube.New{}, func(o map[string]any) error {

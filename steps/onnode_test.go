@@ -49,7 +49,7 @@ func real(t *testing.T, m *benchnode.Machine) *backend.Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Pace = kube.Pace{Limit: time.Minute, Pause: 200 * time.Millisecond, Poll: 200 * time.Millisecond}
+	c.Pace = kube.Pace{Limit: wait.Timeout(time.Minute), Pause: 200 * time.Millisecond, Poll: 200 * time.Millisecond}
 	return &backend.Node{Host: h, Kube: c, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
 }
 

@@ -114,11 +114,11 @@ func (o originals) restoreBy(restore func(kube.Ref, []byte) (bool, error)) (chan
 			return changed, fmt.Errorf("undoing change %d: %w", i+1, err)
 		}
 		did, err := restore(ref, original)
-		if err != nil {
-			return changed, fmt.Errorf("undoing change %d: %w", i+1, err)
-		}
 		if did {
 			changed = append(changed, ref)
+		}
+		if err != nil {
+			return changed, fmt.Errorf("undoing change %d: %w", i+1, err)
 		}
 	}
 	return changed, nil

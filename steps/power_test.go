@@ -22,6 +22,7 @@ import (
 	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube"
 	"touchdown/test/bench"
+	"touchdown/test/wait"
 )
 
 // supply is the power of a node that works on a real API: it fails at one moment, before or after anything that lasts, which are the
@@ -135,7 +136,7 @@ func poweredNode(t *testing.T, b *bench.Cluster, disk *hosttest.Fake, s *supply)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Pace = kube.Pace{Limit: time.Minute, Pause: 50 * time.Millisecond, Poll: 50 * time.Millisecond}
+	c.Pace = kube.Pace{Limit: wait.Timeout(time.Minute), Pause: 50 * time.Millisecond, Poll: 50 * time.Millisecond}
 	n := node(disk, c)
 	n.Host = host.Open(host.Options{Root: disk.Root(), Log: slog.New(slog.DiscardHandler), Write: func(_ string, write func([]byte) error, data []byte) error {
 		if err := s.last(); err != nil {

@@ -48,9 +48,7 @@ func (l *line) prints(text string) {
 func (l *line) printsTimes(text string, times int) {
 	l.t.Helper()
 	wait.Soon(l.t, 20*time.Second, "a text", func() error {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if got := l.out.String(); strings.Count(got, text) < times {
+		if got := l.output(); strings.Count(got, text) < times {
 			return fmt.Errorf("%q was not printed:\n%s", text, got)
 		}
 		return nil
@@ -69,9 +67,7 @@ func TestEachScreenCanFail(t *testing.T) {
 			l := openLine(t, scene, "vt220", size(80, 24), childPanic+"="+c.page)
 			l.prints(texts["plain.crashed"])
 			l.prints(c.asks)
-			l.mu.Lock()
-			fails := strings.Count(l.out.String(), "the page "+c.page+" fails")
-			l.mu.Unlock()
+			fails := strings.Count(l.output(), "the page "+c.page+" fails")
 			if fails != mostPanics {
 				t.Errorf("it failed %d times", fails)
 			}
@@ -96,7 +92,7 @@ func TestPlainAndBack(t *testing.T) {
 	<-l.ended
 	l = openLine(t, "question", "vt220", size(80, 24), memory)
 	l.prints("Type control to take control:")
-	if got := l.out.String(); strings.Contains(got, "\x1b") {
+	if got := l.output(); strings.Contains(got, "\x1b") {
 		t.Errorf("plain text has an escape sequence: %q", got)
 	}
 	l.send("screens\r")
@@ -133,9 +129,16 @@ func TestOtherModeKeepsControl(t *testing.T) {
 	l.send("screens\r")
 	l.shows("Review: nothing was changed so far")
 	l.shows("you have control")
-	if got := l.out.String(); strings.Contains(got, texts["plain.take"][:4]+" control") {
+	if got := l.output(); strings.Contains(got, texts["plain.take"][:4]+" control") {
 		t.Errorf("it asked for control:\n%s", got)
 	}
+}
+
+// output is all that came so far.
+func (l *line) output() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.out.String()
 }
 
 func memoryOf(dir string) bool { return memory{dir}.get("ttyS0", ofMode) == wantsLines }

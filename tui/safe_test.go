@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"touchdown/steps/view"
+	"touchdown/test/wait"
 )
 
 // planted is what a terminal must never get.
@@ -78,13 +79,29 @@ func TestHostileTexts(t *testing.T) {
 				edit(&f.snap)
 			}
 			f.snap.Control = view.Control{Holder: "tty1" + planted}
-			var out bytes.Buffer
-			ctx, stop := context.WithTimeout(t.Context(), 2*quiet)
+			ctx, stop := context.WithCancel(wait.Within(t, time.Second))
 			defer stop()
+			out := begun{then: func() { time.AfterFunc(2*quiet, stop) }}
 			_ = inText(ctx, f, io.MultiReader(strings.NewReader("?\n"), silence(ctx.Done())), &out)
-			onlyText(t, "a line terminal", out.Bytes(), true)
+			if out.text.Len() == 0 {
+				t.Error("a line terminal shows nothing")
+			}
+			onlyText(t, "a line terminal", out.text.Bytes(), true)
 		})
 	}
+}
+
+// begun calls then when the first text is written to it.
+type begun struct {
+	text bytes.Buffer
+	then func()
+}
+
+func (b *begun) Write(p []byte) (int, error) {
+	if b.text.Len() == 0 {
+		b.then()
+	}
+	return b.text.Write(p)
 }
 
 // silence is an input that nothing comes from.

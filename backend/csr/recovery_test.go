@@ -16,6 +16,7 @@ import (
 	"touchdown/backend/kube"
 	"touchdown/backend/message"
 	"touchdown/test/bench"
+	"touchdown/test/wait"
 )
 
 // TestApproveAfterLongStorage: a real kube-apiserver, whose node's client certificate expires under the open cluster, gives the
@@ -31,7 +32,7 @@ func TestApproveAfterLongStorage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Pace = kube.Pace{Limit: time.Minute, Pause: 50 * time.Millisecond, Poll: 50 * time.Millisecond}
+	c.Pace = kube.Pace{Limit: wait.Timeout(time.Minute), Pause: 50 * time.Millisecond, Poll: 50 * time.Millisecond}
 	e, _, err := csr.Self(t.Context(), c, "not-the-name")
 	if err != nil || c.Detour().String() != "" && time.Since(begun) < life {
 		t.Fatal(err, c.Detour())
@@ -45,7 +46,7 @@ func TestApproveAfterLongStorage(t *testing.T) {
 		t.Errorf("it says %q", d)
 	}
 	t.Log(c.Detour())
-	err = c.Until(t.Context(), kube.Wait{What: message.T("signing"), Limit: time.Minute}, func(ctx context.Context) (kube.Progress, bool, error) {
+	err = c.Until(t.Context(), kube.Wait{What: message.T("signing"), Limit: wait.Timeout(time.Minute)}, func(ctx context.Context) (kube.Progress, bool, error) {
 		r, err := c.Certificates.CertificateSigningRequests().Get(ctx, out.Approved[0], metav1.GetOptions{})
 		return kube.Progress{}, err == nil && len(r.Status.Certificate) > 0, err
 	})

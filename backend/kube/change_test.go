@@ -16,6 +16,7 @@ import (
 	"touchdown/backend/kube"
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/problem"
+	"touchdown/test/wait"
 )
 
 const server = "/apis/config.openshift.io/v1/apiservers/cluster"
@@ -253,11 +254,11 @@ func TestDeleteRecreateRestore(t *testing.T) {
 }
 
 func TestRetry(t *testing.T) {
-	get := func(t *testing.T, fault func(n int64, w http.ResponseWriter) bool) (int64, []kube.Progress, error) {
+	get := func(t *testing.T, limit time.Duration, fault func(n int64, w http.ResponseWriter) bool) (int64, []kube.Progress, error) {
 		t.Helper()
 		api, c := kubetest.New(t)
 		api.Put(server, `{"apiVersion":"config.openshift.io/v1","kind":"APIServer","spec":{}}`)
-		c.Pace.Limit = time.Second
+		c.Pace.Limit = limit
 		var n atomic.Int64
 		api.Fault = func(w http.ResponseWriter, _ *http.Request) bool { return fault(n.Add(1), w) }
 		var told []kube.Progress
@@ -269,7 +270,7 @@ func TestRetry(t *testing.T) {
 		return n.Load(), told, err
 	}
 	t.Run("503 goes by", func(t *testing.T) {
-		n, told, err := get(t, func(n int64, w http.ResponseWriter) bool {
+		n, told, err := get(t, wait.Timeout(0), func(n int64, w http.ResponseWriter) bool {
 			return n < 4 && kubetest.Refuse(w, 503, "ServiceUnavailable", "starting")
 		})
 		if err != nil || n != 4 || len(told) != 3 {
@@ -277,7 +278,7 @@ func TestRetry(t *testing.T) {
 		}
 	})
 	t.Run("cut connections go by", func(t *testing.T) {
-		_, _, err := get(t, func(n int64, _ http.ResponseWriter) bool {
+		_, _, err := get(t, wait.Timeout(0), func(n int64, _ http.ResponseWriter) bool {
 			if n < 8 {
 				panic(http.ErrAbortHandler)
 			}
@@ -288,20 +289,20 @@ func TestRetry(t *testing.T) {
 		}
 	})
 	t.Run("429 for ever", func(t *testing.T) {
-		_, _, err := get(t, func(_ int64, w http.ResponseWriter) bool { return kubetest.Refuse(w, 429, "TooManyRequests", "busy") })
+		_, _, err := get(t, time.Second, func(_ int64, w http.ResponseWriter) bool { return kubetest.Refuse(w, 429, "TooManyRequests", "busy") })
 		if problem.From(err).Code != "CLU-BUSY" {
 			t.Error(err)
 		}
 	})
 	t.Run("500 for ever", func(t *testing.T) {
-		_, told, err := get(t, func(_ int64, w http.ResponseWriter) bool { return kubetest.Refuse(w, 500, "InternalError", "etcd") })
+		_, told, err := get(t, time.Second, func(_ int64, w http.ResponseWriter) bool { return kubetest.Refuse(w, 500, "InternalError", "etcd") })
 		if problem.From(err).Code != "CLU-AWAY" || len(told) == 0 {
 			t.Error(err, told)
 		}
 	})
 	for _, text := range []string{"not yet ready to handle request", "caches not synchronized"} {
 		t.Run("403 of a server that just started: "+text, func(t *testing.T) {
-			n, told, err := get(t, func(n int64, w http.ResponseWriter) bool {
+			n, told, err := get(t, wait.Timeout(0), func(n int64, w http.ResponseWriter) bool {
 				return n < 4 && kubetest.Refuse(w, 403, "Forbidden", `secrets "router-certs" is forbidden: `+text)
 			})
 			if err != nil || n != 4 || len(told) != 3 {
@@ -310,7 +311,7 @@ func TestRetry(t *testing.T) {
 		})
 	}
 	t.Run("403 at once", func(t *testing.T) {
-		n, _, err := get(t, func(_ int64, w http.ResponseWriter) bool {
+		n, _, err := get(t, wait.Timeout(0), func(_ int64, w http.ResponseWriter) bool {
 			return kubetest.Refuse(w, 403, "Forbidden", `apiservers "cluster" is forbidden: User "x" cannot get resource "apiservers" in API group "config.openshift.io"`)
 		})
 		p := problem.From(err)
@@ -319,7 +320,7 @@ func TestRetry(t *testing.T) {
 		}
 	})
 	t.Run("401 at once", func(t *testing.T) {
-		n, _, err := get(t, func(_ int64, w http.ResponseWriter) bool { return kubetest.Refuse(w, 401, "Unauthorized", "who") })
+		n, _, err := get(t, wait.Timeout(0), func(_ int64, w http.ResponseWriter) bool { return kubetest.Refuse(w, 401, "Unauthorized", "who") })
 		if problem.From(err).Code != "CLU-AUTH" || n != 1 {
 			t.Error(err, n)
 		}

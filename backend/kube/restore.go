@@ -77,7 +77,7 @@ func (c *Cluster) Recreate(ctx context.Context, original []byte, change func(obj
 }
 
 // Restore undoes the change that original was saved before. When nobody changed the object since, it is as it was to the
-// byte; else only our own change is taken back. It is safe to repeat.
+// byte; else only our own change is taken back. It is safe to repeat. With an error, changed tells whether the object may have changed.
 func (c *Cluster) Restore(ctx context.Context, original []byte) (changed bool, err error) {
 	s, err := parseSaved(original)
 	if err != nil {
@@ -99,7 +99,7 @@ func (c *Cluster) Restore(ctx context.Context, original []byte) (changed bool, e
 		changed = changed || did
 		return err
 	})
-	return changed && err == nil, err
+	return changed, err
 }
 
 func (s *saved) restore(ctx context.Context, c *Cluster, object *unstructured.Unstructured) (bool, error) {
@@ -146,7 +146,7 @@ func (f found) replace(ctx context.Context, part string, next map[string]any, ha
 		return false, &lasting{err}
 	}
 	_, err = f.c.resource(f.ref).Patch(ctx, f.ref.Name, types.JSONPatchType, body, metav1.PatchOptions{})
-	return err == nil, err
+	return true, err // the answer may be lost of a change that was made
 }
 
 // manifest is an object without what only the API may set.

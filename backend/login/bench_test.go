@@ -15,6 +15,7 @@ import (
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 	"touchdown/test/bench"
+	"touchdown/test/wait"
 )
 
 // admins is what the cluster accepts administrators' kubeconfigs by.
@@ -51,7 +52,7 @@ func TestKubeconfigOnARealAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Pace = kube.Pace{Limit: time.Minute, Pause: 50 * time.Millisecond, Poll: 50 * time.Millisecond}
+	c.Pace = kube.Pace{Limit: wait.Timeout(time.Minute), Pause: 50 * time.Millisecond, Poll: 50 * time.Millisecond}
 	before := bundle(t.Context(), t, c)
 	var signers []string
 	var saved [][]byte

@@ -109,6 +109,16 @@ func (h *host) target() probe.Target {
 
 func (h *host) probe(t probe.Target) outcome { return h.obey(order{Target: t}) }
 
+// probeAs probes, and once more where the first outcome is not right: the site's servers are on the machine of the test, and answer late
+// while it is starved. The product looks again too.
+func (h *host) probeAs(t probe.Target, right func(outcome) bool) outcome {
+	got := h.probe(t)
+	if right(got) {
+		return got
+	}
+	return h.probe(t)
+}
+
 // obey runs the order in the host and makes sure that nothing on the host changed by it.
 func (h *host) obey(o order) outcome {
 	h.t.Helper()

@@ -53,9 +53,8 @@ func (o outcome) table() string {
 	return b.String()
 }
 
-// want is "id status words", the words being part of what was observed.
-func (o outcome) want(t *testing.T, wants ...string) {
-	t.Helper()
+// lacks tells what is missing of wants, each of which is "id status words", the words being part of what was observed.
+func (o outcome) lacks(wants ...string) (all []string) {
 	for _, w := range wants {
 		f := strings.SplitN(w, " ", 3)
 		c := o.check(f[0])
@@ -64,11 +63,20 @@ func (o outcome) want(t *testing.T, wants ...string) {
 			words = f[2]
 		}
 		if string(c.Status) != f[1] || !strings.Contains(c.Observed.String(), words) {
-			t.Errorf("want %s, got %s %s %s", w, c.ID, c.Status, c.Observed)
+			all = append(all, fmt.Sprintf("want %s, got %s %s %s", w, c.ID, c.Status, c.Observed))
 		}
 		if (c.Status == check.Fail || c.Status == check.Warn) && c.Fix.String() == "" {
-			t.Errorf("%s %s has no fix", c.ID, c.Status)
+			all = append(all, fmt.Sprintf("%s %s has no fix", c.ID, c.Status))
 		}
+	}
+	return all
+}
+
+// want expects all of wants.
+func (o outcome) want(t *testing.T, wants ...string) {
+	t.Helper()
+	for _, missing := range o.lacks(wants...) {
+		t.Error(missing)
 	}
 	if t.Failed() {
 		raw, _ := json.Marshal(o.Err)
@@ -76,14 +84,22 @@ func (o outcome) want(t *testing.T, wants ...string) {
 	}
 }
 
-// good expects all checks to pass, apart from those that are named.
-func (o outcome) good(t *testing.T, apart ...string) {
-	t.Helper()
+// spoilt tells which checks do not pass, apart from those that are named.
+func (o outcome) spoilt(apart ...string) (all []string) {
 	apart = append(apart, "net-api-int") // a site's DNS server need not know it
 	for _, c := range o.Result.Checks {
 		if c.Status != check.Pass && !slices.Contains(apart, c.ID) {
-			t.Errorf("%s: %s: %s", c.ID, c.Status, c.Observed)
+			all = append(all, fmt.Sprintf("%s: %s: %s", c.ID, c.Status, c.Observed))
 		}
+	}
+	return all
+}
+
+// good expects all checks to pass, apart from those that are named.
+func (o outcome) good(t *testing.T, apart ...string) {
+	t.Helper()
+	for _, spoilt := range o.spoilt(apart...) {
+		t.Error(spoilt)
 	}
 	if len(o.Result.Checks) < 6 || o.Err != "" {
 		t.Errorf("%d checks, error %q", len(o.Result.Checks), o.Err)

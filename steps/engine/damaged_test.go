@@ -96,6 +96,7 @@ func TestOneFlippedBitOfTheJournal(t *testing.T) {
 // TestRecordWithoutItsPart: records that a program would not write, at the places where it looks into them.
 func TestRecordWithoutItsPart(t *testing.T) {
 	for _, record := range []string{
+		`{"seq":1,"time":"2026-01-01T00:00:00Z","step":"names"}`,
 		`{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"check","step":"names"}`,
 		`{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"cleared","step":"names"}`,
 		`{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"question","step":"names"}`,

@@ -125,6 +125,34 @@ func TestWhatIsLeftOutIsPutRightFirst(t *testing.T) {
 	}
 }
 
+// TestStopBeforeWhatIsLeftOut: the stop comes while an earlier step works, which ends all the same. What is half done stays so until a person leaves the step out again.
+func TestStopBeforeWhatIsLeftOut(t *testing.T) {
+	r, _ := hanging(t)
+	begun := make(chan struct{})
+	r.w.mu.Lock()
+	r.w.run["light"] = func(ctx context.Context, _ *backend.Node, _ steps.Report) error {
+		close(begun)
+		<-ctx.Done()
+		return nil
+	}
+	r.w.mu.Unlock()
+	token := take(t, r)
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Skip, Step: "lamp"}))
+	<-begun
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Cancel}))
+	if s := until(t, r, "the stop", inState(view.HasFailed)); s.Problem.Code != view.Halted || r.w.get("lamp") != "hangs" {
+		t.Errorf("the lamp is %q after %+v", r.w.get("lamp"), s.Problem)
+	}
+	r.w.mu.Lock()
+	delete(r.w.run, "light")
+	r.w.mu.Unlock()
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Skip, Step: "lamp"}))
+	until(t, r, "the end", inState(view.IsDone))
+	if r.w.get("lamp") != "off" {
+		t.Errorf("the lamp is %q in the end", r.w.get("lamp"))
+	}
+}
+
 // TestWhatCannotBePutRightIsNotLeftOut: the step has failed as before, and may be retried, left out again and undone.
 func TestWhatCannotBePutRightIsNotLeftOut(t *testing.T) {
 	r, lamp := hanging(t)

@@ -83,11 +83,8 @@ func (r *reading) record(line []byte) bool {
 	}
 	if len(record) > maxJournalLine { // the previous release had no bound
 		(&Masker{}).event(&e)
-		short, err := json.Marshal(e)
-		if err != nil {
-			return false
-		}
-		record, ok = short, false
+		record, _ = json.Marshal(e) // it was read from JSON
+		ok = false
 	}
 	if !ok {
 		line = seal(record)

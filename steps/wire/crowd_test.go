@@ -80,7 +80,7 @@ func TestAClientThatLeaksIsServed(t *testing.T) {
 
 // TestAQuietStreamEnds as every other does: its end reaches the client, though nothing was written for longer than a client may take to read.
 func TestAQuietStreamEnds(t *testing.T) {
-	const stream = 50 * time.Millisecond
+	const stream = 500 * time.Millisecond
 	engine := &told{events: func(_ context.Context, each func([]event.Event) error) error {
 		err := each([]event.Event{{Seq: 1}})
 		time.Sleep(4 * stream)

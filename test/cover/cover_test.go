@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -58,6 +60,25 @@ all          10          30.0 %   90.0 %
 	}
 	if f := read.Packages["backend/dns"]; err != nil || f.Statements != 4 || f.Reached[1] != 3 {
 		t.Errorf("%v, %s", err, data)
+	}
+}
+
+// TestWholeNamesThemAll: a file that the runner, the journal or its reader has a part in is covered whole, wherever it is split off to.
+func TestWholeNamesThemAll(t *testing.T) {
+	files, err := filepath.Glob("../../steps/engine/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	part := regexp.MustCompile(`(?m)^func \(\w+ \*(run|journal|reading|recorder|hub)\) `)
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := "steps/engine/" + filepath.Base(file)
+		if part.Match(data) && !strings.HasSuffix(name, "_test.go") && !slices.Contains(mustBeWhole, name) {
+			t.Errorf("%s is not in the list of what must be covered whole", name)
+		}
 	}
 }
 

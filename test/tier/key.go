@@ -129,6 +129,9 @@ func (k *keys) ofAll(rows []Row) (map[string]string, error) {
 	return all, nil
 }
 
+// onNodes is a row of all that a package's tests on nodes rest on, the program among it.
+func onNodes(pkg string) Row { return Row{Package: pkg, Boots: true, Program: true} }
+
 func printKey(ctx context.Context, r Row) error {
 	k, err := newKeys(ctx, packagesOf([]Row{r}))
 	if err != nil {

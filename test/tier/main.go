@@ -39,7 +39,7 @@ func main() {
 			return fmt.Errorf("-match: %w", err)
 		}
 		if *key != "" {
-			return printKey(ctx, Row{Package: *key, Boots: true})
+			return printKey(ctx, onNodes(*key))
 		}
 		if *flake > 0 {
 			return hunt(ctx, o, *flake, *load, *seed)

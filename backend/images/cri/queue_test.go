@@ -95,7 +95,10 @@ func TestNoLayerIsFetchedTwice(t *testing.T) {
 		}
 		mu.Unlock()
 		begun.Wait()
-		time.Sleep(2 * time.Millisecond) // a pull takes a while
+		// A pull takes a while: until all are at work, or longer than that takes once enough can be begun.
+		few, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		_ = wait.For(few, "all workers", func() bool { return s.Most() == workers })
 		f.end(of[name])
 		return nil
 	}

@@ -64,7 +64,7 @@ func TestOpenRefusesFiles(t *testing.T) {
 		}, "STR-BAD"},
 		"a lock that is a link": {func(made *imagestore.Store) error {
 			_ = os.Remove(made.Path("overlay-layers", "layers.lock"))
-			return os.Symlink("/tmp/made-by-a-link", made.Path("overlay-layers", "layers.lock"))
+			return os.Symlink(madeByALink(made), made.Path("overlay-layers", "layers.lock"))
 		}, "STR-BAD"},
 		"no store": {func(made *imagestore.Store) error { return os.RemoveAll(made.Path("overlay-layers")) }, "STR-MSNG"},
 	} {
@@ -74,12 +74,15 @@ func TestOpenRefusesFiles(t *testing.T) {
 			if _, err := store.Open(t.Context(), made.Root); err == nil || problem.From(err).Code != c.code {
 				t.Errorf("refused with %v", err)
 			}
-			if _, err := os.Lstat("/tmp/made-by-a-link"); err == nil {
+			if _, err := os.Lstat(madeByALink(made)); err == nil {
 				t.Error("a link was followed")
 			}
 		})
 	}
 }
+
+// madeByALink is a file beside the store, which nobody makes who follows no link.
+func madeByALink(made *imagestore.Store) string { return made.Root + "-made-by-a-link" }
 
 func TestOpenLeavesOutWhatIsHalfDone(t *testing.T) {
 	imagestore.NeedRoot(t)

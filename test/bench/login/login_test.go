@@ -67,7 +67,7 @@ func open(t *testing.T, password string) (*bench.Cluster, *kube.Cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Pace = kube.Pace{Limit: time.Minute, Pause: 50 * time.Millisecond, Poll: 50 * time.Millisecond}
+	c.Pace = kube.Pace{Limit: wait.Timeout(time.Minute), Pause: 50 * time.Millisecond, Poll: 50 * time.Millisecond}
 	hash, err := login.Hash(password)
 	if err != nil {
 		t.Fatal(err)
