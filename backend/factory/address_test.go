@@ -100,6 +100,11 @@ func TestOwnAddressesComeLast(t *testing.T) {
 			`ip() { [ "$*" = "-o monitor address" ] || command ip "$@"; }; export -f ip; said=$(bash $order watch 2>&1) && exit 1; [ "${said%% has ended*}" = "ip monitor" ] || { echo "$said"; exit 1; }; unset -f ip`,
 			"192.0.2.10/32 2001:db8:1::10/128",
 		},
+		"a lease replaced another before the kernel was listened to": {
+			`ip() { [ "$*" = "-o monitor address" ] || { command ip "$@"; return; }; exec sleep 600; }; export -f ip; a 198.51.100.7/24` + lease + `; bash $order; d 198.51.100.7/24; a 203.0.113.9/24` + lease +
+				`; bash $order watch >/dev/null 2>&1 & for _ in {1..200}; do first 203.0.113.9 && break; sleep 0.1; done; unset -f ip; order=/dev/null`,
+			"203.0.113.9/24(dynamic) 192.0.2.10/32 2001:db8:1::10/128",
+		},
 		"a lease replaces another, and NetworkManager tells nobody": {
 			"a 198.51.100.7/24" + lease + "; bash $order; follow; d 198.51.100.7/24; a 203.0.113.9/24" + lease + "; for _ in {1..200}; do first 203.0.113.9 && break; sleep 0.1; done; order=/dev/null",
 			"203.0.113.9/24(dynamic) 192.0.2.10/32 2001:db8:1::10/128",

@@ -221,9 +221,11 @@ func TestInProcess(t *testing.T) {
 		{Package: "b", Tier: Test},
 		{Package: "c", Run: "TestX", Tier: Test},
 		{Package: "c", Tier: Test},
+		{Package: "d", Run: "TestY", Tier: Test},
+		{Package: "d", Tier: Test, Boots: true},
 		{Make: "lint", Tier: All},
 	})
-	if want := []string{"-skip=^(TestSlow)$", "./a", "./c"}; !slices.Equal(got, want) {
+	if want := []string{"-skip=^(TestSlow|TestNode)$", "./a", "./b", "./c"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
