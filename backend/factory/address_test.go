@@ -115,7 +115,7 @@ func TestOwnAddressesComeLast(t *testing.T) {
 a() { case $1 in *:*) set -- "$@" nodad ;; esac; ip address add "$@" dev br-ex; }
 d() { ip address del "$@" dev br-ex; }
 first() { ip -4 -o address show dev br-ex | head -1 | grep -qF "$1"; }
-follow() { bash $order watch >/dev/null 2>&1 & until awk '$2 == 0 && $4 != "00000000" { listens = 1 } END { exit !listens }' /proc/net/netlink; do sleep 0.1; done; }
+follow() { bash $order watch >/dev/null 2>&1 & for _ in {1..600}; do awk '$2 == 0 && $4 != "00000000" { listens = 1 } END { exit !listens }' /proc/net/netlink && return; sleep 0.1; done; return 1; }
 ip link add br-ex type veth peer name cable
 ip link set cable up
 ip link set br-ex up

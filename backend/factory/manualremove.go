@@ -72,7 +72,7 @@ func (h *ManualInstall) rests(ctx context.Context) error {
 			Fix: message.T("Wait for its end, which comes within 15 minutes; then run the same command again."),
 		}
 	}
-	for range mostTries {
+	for range mostLooks {
 		// A job that does not end is no reason to wait for ever: what it keeps from being done fails below, and tells so.
 		if jobs, err := h.Host.Run(ctx, "systemctl", "list-jobs", "--no-legend", "--plain", "touchdown-*"); err != nil || strings.TrimSpace(jobs) == "" {
 			break
@@ -84,8 +84,8 @@ func (h *ManualInstall) rests(ctx context.Context) error {
 	return h.Idle(ctx)
 }
 
-// mostTries bounds what is tried again, and how often systemd is asked for jobs.
-const mostTries = 20
+// mostTries bounds what is tried again, and mostLooks how often systemd is asked for jobs: the end of a console takes 40 s at most.
+const mostTries, mostLooks = 20, 100
 
 func (h *ManualInstall) pause(ctx context.Context) error {
 	select {

@@ -85,25 +85,26 @@ func (e edit) on(ctx context.Context, c *Cluster, save Save) (changed bool, err 
 		object, err := c.resource(e.ref).Get(ctx, e.ref.Name, metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err) && e.create != nil:
-			changed = true
-			return e.made(ctx, c, save)
+			did, err := e.made(ctx, c, save)
+			changed = changed || did
+			return err
 		case err != nil:
 			return err
 		}
 		did, err := e.patch(ctx, c, object, save)
-		changed = changed || did // a patch whose answer was lost counts
+		changed = changed || did
 		return err
 	})
 	return changed && err == nil, err
 }
 
-func (e edit) made(ctx context.Context, c *Cluster, save Save) error {
+func (e edit) made(ctx context.Context, c *Cluster, save Save) (bool, error) {
 	ours, _, _ := unstructured.NestedMap(e.create, e.part)
 	if err := keep(save, saved{Ref: e.ref, Part: e.part, Ours: ours}); err != nil {
-		return err
+		return false, err
 	}
 	_, err := c.resource(e.ref).Create(ctx, &unstructured.Unstructured{Object: e.create}, metav1.CreateOptions{})
-	return err
+	return arrived(err), err
 }
 
 func (e edit) patch(ctx context.Context, c *Cluster, object *unstructured.Unstructured, save Save) (bool, error) {
@@ -146,7 +147,7 @@ func (e edit) send(ctx context.Context, c *Cluster, object *unstructured.Unstruc
 	}
 	result, err := c.resource(e.ref).Patch(ctx, e.ref.Name, types.MergePatchType, body, metav1.PatchOptions{})
 	if err != nil {
-		return false, err
+		return arrived(err), err
 	}
 	got, _ := result.Object[e.part].(map[string]any)
 	if field := lost(patch, got, e.part); field != "" {

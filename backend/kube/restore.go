@@ -24,13 +24,11 @@ func (c *Cluster) Delete(ctx context.Context, ref Ref, save Save) (deleted bool,
 		if err := keep(save, saved{Ref: ref, Existed: true, Manifest: manifest(object), UID: object.GetUID()}); err != nil {
 			return err
 		}
-		if err := (found{c, ref, object}).remove(ctx); err != nil {
-			return err
-		}
-		deleted = true
-		return nil
+		err = found{c, ref, object}.remove(ctx)
+		deleted = deleted || arrived(err)
+		return err
 	})
-	return deleted, err
+	return deleted && err == nil, err
 }
 
 // found is an object as the API had it. It is changed only while it is still that one.
@@ -87,8 +85,8 @@ func (c *Cluster) Restore(ctx context.Context, original []byte) (changed bool, e
 		object, err := c.resource(s.Ref).Get(ctx, s.Ref.Name, metav1.GetOptions{})
 		switch {
 		case apierrors.IsNotFound(err) && s.Manifest != nil:
-			changed = true
 			_, err = c.resource(s.Ref).Create(ctx, &unstructured.Unstructured{Object: s.Manifest}, metav1.CreateOptions{})
+			changed = changed || arrived(err)
 			return err
 		case apierrors.IsNotFound(err) && !s.Existed:
 			return nil
@@ -113,7 +111,8 @@ func (s *saved) restore(ctx context.Context, c *Cluster, object *unstructured.Un
 		if !reflect.DeepEqual(current, s.Ours) {
 			return false, nil // someone else's by now
 		}
-		return true, f.remove(ctx)
+		err := f.remove(ctx)
+		return arrived(err), err
 	}
 	if reflect.DeepEqual(current, s.Ours) {
 		return f.replace(ctx, s.Part, s.Original, s.Had, s.Mark.undo(object)...)
@@ -146,7 +145,7 @@ func (f found) replace(ctx context.Context, part string, next map[string]any, ha
 		return false, &lasting{err}
 	}
 	_, err = f.c.resource(f.ref).Patch(ctx, f.ref.Name, types.JSONPatchType, body, metav1.PatchOptions{})
-	return true, err // the answer may be lost of a change that was made
+	return arrived(err), err
 }
 
 // manifest is an object without what only the API may set.

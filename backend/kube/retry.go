@@ -111,6 +111,17 @@ func transient(err error) bool {
 		utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || strings.Contains(err.Error(), "http2:")
 }
 
+// arrived tells whether a change may have been made, from the answer to it. Only a refusal says that it was not: an answer may be lost of one
+// that was.
+func arrived(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return true
+	}
+	code := status.Status().Code
+	return code < 400 || code >= 500 || code == 408
+}
+
 // notReady tells whether an API server that just started refuses a change because its admission plugins have not read what they
 // judge by. It answers 403 with these texts: k8s.io/apiserver v0.34.1, pkg/admission/plugin/namespace/lifecycle/admission.go
 // and webhook/generic/webhook.go; OpenShift's own plugins, github.com/openshift/cluster-version-operator issue 119.

@@ -116,6 +116,7 @@ func (h *host) probeAs(t probe.Target, right func(outcome) bool) outcome {
 	if right(got) {
 		return got
 	}
+	h.t.Logf("probed once more, after:\n%s", got.table())
 	return h.probe(t)
 }
 

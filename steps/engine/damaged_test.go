@@ -103,6 +103,7 @@ func TestRecordWithoutItsPart(t *testing.T) {
 		`{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"question","step":"names","question":{"id":"x","deadline":1e300}}`,
 		`{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"check","step":"names","check":{"id":"a","status":"waived"}}`,
 		`{"seq":18446744073709551615,"time":"2026-01-01T00:00:00Z","kind":"done"}`,
+		`{"seq":1,"time":"2026-01-01T00:00:00+24:00","kind":"say","step":"names","text":"` + strings.Repeat("x", 2<<20) + `"}`,
 	} {
 		r := newRig(t, newWorld())
 		must(t, r.Close())

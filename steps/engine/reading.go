@@ -83,8 +83,11 @@ func (r *reading) record(line []byte) bool {
 	}
 	if len(record) > maxJournalLine { // the previous release had no bound
 		(&Masker{}).event(&e)
-		record, _ = json.Marshal(e) // it was read from JSON
-		ok = false
+		short, err := json.Marshal(e)
+		if err != nil { // a time that can be read and not written, such as one 24 hours from UTC
+			return false
+		}
+		record, ok = short, false
 	}
 	if !ok {
 		line = seal(record)
