@@ -69,7 +69,7 @@ func Reset(ctx context.Context, c *kube.Cluster, routes []Route, saved [][]byte,
 		}
 		reset = append(reset, r)
 		if r.Kind == Generated {
-			if _, err = c.Recreate(ctx, original, withoutHost); err != nil {
+			if err := c.Recreate(ctx, original, withoutHost); err != nil {
 				return reset, err
 			}
 			original = nil
@@ -135,8 +135,7 @@ func comeBack(ctx context.Context, c *kube.Cluster, ref kube.Ref, original []byt
 	if err != nil || there {
 		return err
 	}
-	_, err = c.Recreate(ctx, original, withoutHost)
-	return err
+	return c.Recreate(ctx, original, withoutHost)
 }
 
 // withoutHost lets the cluster choose the host.

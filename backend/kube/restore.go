@@ -52,14 +52,13 @@ func (f found) remove(ctx context.Context) error {
 
 // Recreate makes a deleted object again from what Delete saved, changed by change. When someone else made it again
 // meanwhile, theirs stays.
-func (c *Cluster) Recreate(ctx context.Context, original []byte, change func(object map[string]any)) (bool, error) {
+func (c *Cluster) Recreate(ctx context.Context, original []byte, change func(object map[string]any)) error {
 	s, err := parseSaved(original)
 	if err != nil {
-		return false, err
+		return err
 	}
 	change(s.Manifest)
-	made := false
-	err = c.Do(ctx, "making "+s.Ref.String()+" again", func(ctx context.Context) error {
+	return c.Do(ctx, "making "+s.Ref.String()+" again", func(ctx context.Context) error {
 		_, err := c.resource(s.Ref).Get(ctx, s.Ref.Name, metav1.GetOptions{})
 		if !apierrors.IsNotFound(err) {
 			return err
@@ -68,10 +67,8 @@ func (c *Cluster) Recreate(ctx context.Context, original []byte, change func(obj
 		if apierrors.IsAlreadyExists(err) {
 			return nil
 		}
-		made = err == nil
 		return err
 	})
-	return made, err
 }
 
 // Restore undoes the change that original was saved before. When nobody changed the object since, it is as it was to the

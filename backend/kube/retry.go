@@ -115,6 +115,9 @@ func transient(err error) bool {
 // that was.
 func arrived(err error) bool {
 	var status apierrors.APIStatus
+	if busy(err) {
+		return false
+	}
 	if !errors.As(err, &status) {
 		return true
 	}

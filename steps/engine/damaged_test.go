@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -103,7 +104,9 @@ func TestRecordWithoutItsPart(t *testing.T) {
 		`{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"question","step":"names","question":{"id":"x","deadline":1e300}}`,
 		`{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"check","step":"names","check":{"id":"a","status":"waived"}}`,
 		`{"seq":18446744073709551615,"time":"2026-01-01T00:00:00Z","kind":"done"}`,
-		`{"seq":1,"time":"2026-01-01T00:00:00+24:00","kind":"say","step":"names","text":"` + strings.Repeat("x", 2<<20) + `"}`,
+		`{"seq":1,"time":"0000-01-01T00:00:00+01:00","kind":"started","text":"x"}`,
+		`{"seq":1,"time":"9999-12-31T00:00:00Z","kind":"question","step":"names","question":{"id":"x","deadline":86400}}`,
+		`{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"started","text":"x","lasts":{"names":1e308,"light":1e308}}`,
 	} {
 		r := newRig(t, newWorld())
 		must(t, r.Close())
@@ -120,6 +123,24 @@ func TestRecordWithoutItsPart(t *testing.T) {
 			t.Errorf("%s: state %s, number %d, notices %q", record, s.State, s.Seq, s.Notices)
 		}
 		must(t, e.Close())
+	}
+}
+
+// TestTimesAreReadInUTC: a time that can be read and not written would take the consoles the whole state.
+func TestTimesAreReadInUTC(t *testing.T) {
+	for _, text := range []string{"x", strings.Repeat("x", 2<<20)} {
+		r := newRig(t, newWorld())
+		must(t, r.Close())
+		must(t, os.RemoveAll(r.dir))
+		must(t, os.MkdirAll(r.dir, 0o700))
+		journal := `{"journal":"touchdown/v1"}` + "\n" + `{"seq":1,"time":"2026-01-01T00:00:00+24:00","kind":"started","text":"` + text + `","fingerprint":"y"}` + "\n"
+		must(t, os.WriteFile(filepath.Join(r.dir, "journal.jsonl"), []byte(journal), 0o600))
+		r.open(t)
+		s := waitStarted(t, r.Engine)
+		if body, err := json.Marshal(s); err != nil || !strings.Contains(string(body), `"started":"2025-12-31T00:00:00Z"`) {
+			t.Errorf("%v: started %v", err, s.Started)
+		}
+		must(t, r.Close())
 	}
 }
 

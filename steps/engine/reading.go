@@ -78,16 +78,17 @@ func (r *reading) record(line []byte) bool {
 		record = bytes.TrimSuffix(line, []byte("\n"))
 	}
 	var e event.Event
-	if json.Unmarshal(record, &e) != nil || !wellFormed(e) || len(r.events) > 0 && e.Seq <= r.last() {
+	if json.Unmarshal(record, &e) != nil {
+		return false
+	}
+	e.Time = e.Time.UTC() // a time 24 hours from UTC can be read and not written
+	if !wellFormed(e) || len(r.events) > 0 && e.Seq <= r.last() {
 		return false
 	}
 	if len(record) > maxJournalLine { // the previous release had no bound
 		(&Masker{}).event(&e)
-		short, err := json.Marshal(e)
-		if err != nil { // a time that can be read and not written, such as one 24 hours from UTC
-			return false
-		}
-		record, ok = short, false
+		record, _ = json.Marshal(e) // well-formed: it can be written
+		ok = false
 	}
 	if !ok {
 		line = seal(record)

@@ -38,20 +38,31 @@ func unseal(line []byte) (record []byte, ok bool) {
 // maxSeq is more events than a node can ever have; numbers are added to what is read.
 const maxSeq = 1 << 60
 
-// wellFormed tells whether a record has the parts that its kind needs. The records of the previous release have no checksum.
+// maxSeconds is longer, in seconds, than anything on a node lasts.
+const maxSeconds = 1e8
+
+// wellFormed tells whether a record has the parts that its kind needs, and nothing that could not be written again once it is counted with
+// other records. The records of the previous release have no checksum.
 func wellFormed(e event.Event) bool {
-	const maxDeadline = 1e8 // seconds
+	for _, s := range e.Lasts {
+		if s < 0 || s > maxSeconds {
+			return false
+		}
+	}
+	if year := e.Time.Year(); e.Seq >= maxSeq || year < 1 || year > 9990 { // JSON's times end with the year 9999
+		return false
+	}
 	switch c, q := e.Check, e.Question; e.Kind {
 	case "":
 		return false
 	case event.Checked:
-		return e.Seq < maxSeq && c != nil && (c.Status != check.Waived || c.Waiver != nil)
+		return c != nil && (c.Status != check.Waived || c.Waiver != nil)
 	case event.Cleared:
-		return e.Seq < maxSeq && c != nil
+		return c != nil
 	case event.Asked:
-		return e.Seq < maxSeq && q != nil && q.Deadline >= 0 && q.Deadline < maxDeadline
+		return q != nil && q.Deadline >= 0 && q.Deadline < maxSeconds
 	case event.Lost:
-		return e.Seq < maxSeq && e.Job != nil
+		return e.Job != nil
 	}
-	return e.Seq < maxSeq
+	return true
 }
