@@ -160,7 +160,10 @@ func (s *Images) seed(ctx context.Context, node *backend.Node, here *images.Node
 	if seeded.ToMove == 0 || seeded.BootMissing() > 0 { // no reboot for a node that would not come up
 		return nil
 	}
-	if err := errors.Join(images.KeepPrimary(node.Host), images.AskMove(node.Host)); err != nil {
+	if err := images.KeepPrimary(node.Host); err != nil {
+		return err
+	}
+	if err := images.AskMove(node.Host); err != nil {
 		return err
 	}
 	report.Say(message.F("The next boot moves %d images into the store.", seeded.ToMove))

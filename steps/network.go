@@ -98,8 +98,10 @@ func (s *siteNetwork) Run(ctx context.Context, node *backend.Node, report Report
 	if err != nil {
 		return err
 	}
-	if done, err := s.inPlace(ctx, plan); err != nil || done {
-		return errors.Join(err, trial.note(report, kept))
+	if done, err := s.inPlace(ctx, plan); err != nil {
+		return err
+	} else if done {
+		return trial.note(report, kept)
 	}
 	if decided, err := trial.decided(report); err != nil {
 		return err
@@ -163,7 +165,10 @@ func (s *siteNetwork) try(ctx context.Context, node *backend.Node, plan *network
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(report.Note("before", before), trial.note(report, trying)); err != nil {
+	if err := report.Note("before", before); err != nil {
+		return err
+	}
+	if err := trial.note(report, trying); err != nil { // who finds this puts back what the other note holds
 		return err
 	}
 	if err := s.apply(ctx, plan, report); err != nil {

@@ -30,7 +30,10 @@ func poolBatch(ctx context.Context, c *kube.Cluster, o originals, timeouts nodec
 		if err != nil {
 			return err
 		}
-		return errors.Join(o.mark("rendered", rendered), note(true))
+		if err := o.mark("rendered", rendered); err != nil {
+			return err
+		}
+		return note(true)
 	}
 	return nodeconfig.Batch{Cluster: c, Save: o.save, Timeouts: timeouts, Pause: pause}, nil
 }
@@ -57,10 +60,14 @@ func poolPause(report Report) (kube.Pause, error) {
 	return kube.Pause{
 		Pool: layout.Pool, Ours: ours, Made: made,
 		Note: func(paused bool) error {
+			first, second, state := sharedPause, pauseNote, pauseEnded
 			if paused {
-				return errors.Join(report.Note(pauseNote, []byte(pauseHolds)), report.Note(sharedPause, []byte(pauseHolds)))
+				first, second, state = pauseNote, sharedPause, pauseHolds
 			}
-			return errors.Join(report.Note(sharedPause, []byte(pauseEnded)), report.Note(pauseNote, []byte(pauseEnded)))
+			if err := report.Note(first, []byte(state)); err != nil {
+				return err
+			}
+			return report.Note(second, []byte(state))
 		},
 	}, nil
 }
@@ -161,7 +168,8 @@ func undoBatch(ctx context.Context, node *backend.Node, report Report, timeouts 
 	if err != nil {
 		err = fmt.Errorf("putting the node's configuration back: %w", err)
 		if batch.Cut || len(changed) > 0 { // the pause ends all the same, and the batch is half: the next undo waits for its rendering
-			err = errors.Join(err, report.Note(pauseNote, []byte(pauseHolds)))
+			noted := report.Note(pauseNote, []byte(pauseHolds))
+			err = errors.Join(err, noted)
 		}
 		return err
 	}

@@ -2,7 +2,6 @@ package steps
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"touchdown/backend"
@@ -98,7 +97,10 @@ func (s *appRoutes) Run(ctx context.Context, node *backend.Node, report Report) 
 		return err
 	}
 	reset, err := domain.Reset(ctx, c, routes, saved, func(ref kube.Ref, original []byte) error {
-		return errors.Join(o.save(ref, original), report.Note(resetNote, []byte(resetBegun)))
+		if err := o.save(ref, original); err != nil {
+			return err
+		}
+		return report.Note(resetNote, []byte(resetBegun))
 	})
 	if err != nil {
 		return fmt.Errorf("resetting the routes: %w", err)

@@ -137,6 +137,31 @@ func TestAForeignMessageIsIgnored(t *testing.T) {
 	}
 }
 
+// TestMessagesInEachOther: reading and writing them takes no longer with each level, and far more levels than a program writes are not read.
+func TestMessagesInEachOther(t *testing.T) {
+	for _, levels := range []int{deepest - 1, 10_000 / 3} {
+		text := `"x"`
+		for range levels {
+			text = `{"id":"%s","args":[` + text + `]}`
+		}
+		var found Messages
+		if err := json.Unmarshal([]byte(`{"/text":`+text+`}`), &found); err != nil {
+			t.Fatal(err)
+		}
+		doc := struct {
+			Text Text `json:"text"`
+		}{Data("x")}
+		Restore(&doc, found)
+		if read := doc.Text != Data("x"); read != (levels < deepest) {
+			t.Errorf("of %d levels it is %.100v", levels, doc.Text)
+		}
+		again, err := json.Marshal(Of(&doc))
+		if want := `{"/text":` + text + `}`; err != nil || levels < deepest && string(again) != want {
+			t.Errorf("%v: written again: %s", err, again)
+		}
+	}
+}
+
 // TestSecretsLeaveTheArguments masks a secret that JSON writes in another form than the text.
 func TestSecretsLeaveTheArguments(t *testing.T) {
 	secret := `a"b\c`

@@ -151,7 +151,7 @@ func edit(c *core) error {
 
 // start accepts the review and begins. last is done when nothing stands against it any more, before the work is on record.
 func (c *core) start(a session.Action, last func() error) error {
-	if a.Fingerprint != c.draft.review.Fingerprint {
+	if c.draft.review == nil || a.Fingerprint != c.draft.review.Fingerprint {
 		return fmt.Errorf("%w: this is not the review that was shown last; look at it again", session.ErrInvalid)
 	}
 	if len(c.draft.review.Problems) > 0 {

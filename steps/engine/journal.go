@@ -38,6 +38,7 @@ type journalFile interface {
 type journal struct {
 	file journalFile
 	size int64   // bytes known to be whole records
+	torn bool    // something else may follow them
 	read reading // what was found when it was opened
 }
 
@@ -48,6 +49,14 @@ func (s shut) Write([]byte) (int, error) { return 0, s.err }
 func (s shut) Sync() error               { return s.err }
 func (s shut) Truncate(int64) error      { return nil }
 func (s shut) Close() error              { return nil }
+
+// orShut is a file that was opened, or what fails with the reason why it was not.
+func orShut(file *os.File, err error) journalFile {
+	if err != nil {
+		return shut{err}
+	}
+	return file
+}
 
 // openJournal reads the journal at path, creating it when absent, and returns its events. A last record cut
 // short by a power failure is removed, because appending to it would glue two records together. Of a damaged journal the
@@ -62,10 +71,7 @@ func openJournal(path string) (j *journal, events []event.Event, damage string, 
 			file, _, openErr = openOwn(path, os.O_APPEND)
 		}
 	}
-	j = &journal{file: file, read: readJournal(data)}
-	if openErr != nil {
-		j.file = shut{openErr}
-	}
+	j = &journal{file: orShut(file, openErr), read: readJournal(data)}
 	j.size = j.read.good
 	switch {
 	case j.read.foreign != "":
@@ -107,11 +113,10 @@ func (j *journal) renew(path string, data []byte) (damage string) {
 	whole := bytes.Join(append([][]byte{[]byte(journalFormat + "\n")}, j.read.lines...), nil)
 	if j.read.bad == 0 || damage != "" {
 		if err := host.WriteFileAtomic(path, whole, 0o600); err == nil {
-			if file, _, err := openOwn(path, os.O_APPEND); err == nil {
-				_ = j.file.Close()
-				j.file, j.size = file, int64(len(whole))
-				return damage
-			}
+			_ = j.file.Close() // nobody finds it any more
+			file, _, err := openOwn(path, os.O_APPEND)
+			j.file, j.size = orShut(file, err), int64(len(whole))
+			return damage
 		}
 	}
 	_ = j.rewind()
@@ -144,6 +149,11 @@ func (j *journal) append(e event.Event) error {
 }
 
 func (j *journal) write(line []byte, durable bool) error {
+	if j.torn {
+		if err := j.rewind(); err != nil {
+			return journalProblem(err)
+		}
+	}
 	_, err := j.file.Write(line)
 	if err == nil && durable {
 		err = j.file.Sync()
@@ -157,7 +167,8 @@ func (j *journal) write(line []byte, durable bool) error {
 
 // rewind cuts off what is not a whole record; the file is open for appending, so the next record follows the last whole one.
 func (j *journal) rewind() error {
-	if err := j.file.Truncate(j.size); err != nil {
+	err := j.file.Truncate(j.size)
+	if j.torn = err != nil; j.torn {
 		return fmt.Errorf("cutting the journal: %w", err)
 	}
 	return nil

@@ -125,6 +125,26 @@ func TestRecordThatFails(t *testing.T) {
 	}
 }
 
+// TestARecordWrittenInPart: where it could not be cut off, the next one is written once it can.
+func TestARecordWrittenInPart(t *testing.T) {
+	file := &memory{}
+	j := &journal{file: file}
+	must(t, j.start(filepath.Join(t.TempDir(), "journal.jsonl")))
+	file.writes, file.cuts = syscall.EIO, syscall.EIO
+	if err := j.append(event.Event{Seq: 1, Kind: event.Said}); err == nil {
+		t.Fatal("it was written")
+	}
+	file.writes = nil
+	if err := j.append(event.Event{Seq: 2, Kind: event.Said}); problem.From(err).Code != "JRNL-ERR" {
+		t.Errorf("behind half a record it says %v", err)
+	}
+	file.cuts = nil
+	must(t, j.append(event.Event{Seq: 3, Kind: event.Said}))
+	if r := readJournal(file.Bytes()); r.bad > 0 || len(r.events) != 1 || r.events[0].Seq != 3 {
+		t.Errorf("read again: %+v", r)
+	}
+}
+
 // TestAppendsFollowTheLastWholeRecord: what was cut off leaves no hole.
 func TestAppendsFollowTheLastWholeRecord(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")

@@ -122,6 +122,11 @@ func TestWhatChangedIsKept(t *testing.T) {
 	}
 	data, err := readKept(kept.path)
 	must(t, err)
+	text := []byte(`{"landing":"2026-01-02T03:04:05Z","live":{"status":"fail","turns":[{"id":"operators","status":"fail","at":"2026-01-02T03:04:05+24:00"}]}}`)
+	must(t, os.WriteFile(kept.path, append([]byte(checksum(text)+"\n"), text...), 0o600))
+	if got := lastLive(dir); got.Live.Status != "" {
+		t.Errorf("what cannot be written again was read: %+v", got)
+	}
 	for i := range data {
 		bad := slices.Clone(data)
 		bad[i] ^= 1

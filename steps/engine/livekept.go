@@ -41,6 +41,9 @@ func lastLive(dir string) *keptLive {
 	if string(sum) != checksum(text) || json.Unmarshal(text, k) != nil {
 		return &keptLive{path: k.path}
 	}
+	if _, err := json.Marshal(k); err != nil { // a time can be read that cannot be written, one 24 hours from UTC for example
+		return &keptLive{path: k.path}
+	}
 	return k
 }
 

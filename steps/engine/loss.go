@@ -58,6 +58,10 @@ type stock struct {
 func (c *core) takeStock(read reading, damage string) {
 	s, last, where := c.stock, read.last(), c.folder.sums.mark
 	s.lost = read.losses(damage)
+	if where != nil && where.Seq > last+maxGap {
+		c.folder.lose(loss{file: "sums.jsonl", how: isChanged})
+		c.folder.sums.mark, where = nil, nil
+	}
 	if where != nil && where.Seq > last {
 		s.lost = append(s.lost, message.T("the newest records of the journal are missing"))
 		c.recorder.seq = where.Seq

@@ -122,7 +122,14 @@ var spoilt = map[string]func(t *testing.T, r *rig){
 	"the answers":   func(t *testing.T, r *rig) { must(t, os.Remove(filepath.Join(r.dir, "site.yaml"))) },
 	"the key":       func(t *testing.T, r *rig) { must(t, os.Remove(filepath.Join(r.dir, "key"))) },
 	"a secret":      func(t *testing.T, r *rig) { must(t, os.Remove(filepath.Join(r.dir, "secrets", "spec.pullSecret"))) },
-	"an original":   func(t *testing.T, r *rig) { must(t, os.Remove(filepath.Join(r.dir, "saved", "names", "names"))) },
+	"a mark of the journal, far ahead": func(t *testing.T, r *rig) {
+		mark := []byte(`{"journal":{"seq":1152921504606846975,"job":{"state":"working"}}}`)
+		change(t, r, "sums.jsonl", func(b []byte) []byte { return append(b, seal(mark)...) })
+	},
+	"a mark of the journal, in no state": func(t *testing.T, r *rig) {
+		change(t, r, "sums.jsonl", func(b []byte) []byte { return append(b, seal([]byte(`{"journal":{"seq":1,"job":{}}}`))...) })
+	},
+	"an original": func(t *testing.T, r *rig) { must(t, os.Remove(filepath.Join(r.dir, "saved", "names", "names"))) },
 	"all but answers": func(t *testing.T, r *rig) {
 		must(t, os.Remove(filepath.Join(r.dir, "sums.jsonl")))
 		must(t, os.Truncate(filepath.Join(r.dir, "journal.jsonl"), 40))

@@ -82,7 +82,7 @@ func (r *reading) record(line []byte) bool {
 		return false
 	}
 	e.Time = e.Time.UTC() // a time 24 hours from UTC can be read and not written
-	if !wellFormed(e) || len(r.events) > 0 && e.Seq <= r.last() {
+	if !wellFormed(e) || len(r.events) > 0 && e.Seq <= r.last() || e.Seq > r.last()+maxGap {
 		return false
 	}
 	if len(record) > maxJournalLine { // the previous release had no bound

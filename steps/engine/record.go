@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"hash/crc32"
+	"slices"
 
 	"touchdown/backend/check"
 	"touchdown/steps/event"
+	"touchdown/steps/view"
 )
 
 // sealed is how each line of our records ends: the checksum of the record without it. It stays one JSON object a line, so that
@@ -38,6 +40,17 @@ func unseal(line []byte) (record []byte, ok bool) {
 // maxSeq is more events than a node can ever have; numbers are added to what is read.
 const maxSeq = 1 << 60
 
+// maxGap is more numbers than a program leaves out between two records: see restartGap. Without it one record could use the numbers up.
+const maxGap = 1 << 40
+
+// recordable are the states of a job that are written down; an engine that starts finds the others out.
+var recordable = []view.State{view.Collecting, view.Working, view.InQuestion, view.HasFailed, view.UndoingAll, view.IsDone, view.IsUndone}
+
+// tellsState tells whether a record says in which state the job is.
+func tellsState(j *event.Job) bool {
+	return j != nil && slices.Contains(recordable, view.State(j.State))
+}
+
 // maxSeconds is longer, in seconds, than anything on a node lasts.
 const maxSeconds = 1e8
 
@@ -61,8 +74,12 @@ func wellFormed(e event.Event) bool {
 		return c != nil
 	case event.Asked:
 		return q != nil && q.Deadline >= 0 && q.Deadline < maxSeconds
+	case event.Progressed:
+		return e.Progress != nil
+	case event.Changed:
+		return e.Job == nil || tellsState(e.Job)
 	case event.Lost:
-		return e.Job != nil
+		return tellsState(e.Job)
 	}
 	return true
 }

@@ -53,7 +53,7 @@ type sumLine struct {
 // checksums too, and a disk may put them here.
 func (l sumLine) wellFormed() bool {
 	name := strings.TrimSuffix(l.File, "/")
-	return l.Journal != nil || filepath.IsLocal(name) && name != "." && (l.Gone || l.Is != "" || l.Will != "")
+	return l.Journal != nil && tellsState(&l.Journal.Job) || filepath.IsLocal(name) && name != "." && (l.Gone || l.Is != "" || l.Will != "")
 }
 
 // openSums reads the sums. It does not write them: acceptLosses does.

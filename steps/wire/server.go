@@ -168,14 +168,14 @@ func decode(body io.Reader, into any) error {
 func answer(w http.ResponseWriter, result any, err error) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerTime))
 	w.Header().Set("Content-Type", "application/json")
+	body := []byte("{}")
+	if err == nil && result != nil {
+		body, err = json.Marshal(result)
+	}
 	if err != nil {
-		body, status := toWire(err)
+		problem, status := toWire(err)
 		w.WriteHeader(status)
-		result = body
+		body, _ = json.Marshal(problem) // texts and a time
 	}
-	if result == nil {
-		_, _ = io.WriteString(w, "{}\n")
-		return
-	}
-	_ = json.NewEncoder(w).Encode(result) // a client that left needs no answer
+	_, _ = w.Write(append(body, '\n')) // a client that left needs no answer
 }

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,6 +36,27 @@ func (t *told) Do(context.Context, string, session.Action) error { return t.do()
 
 func (t *told) Events(ctx context.Context, _ string, _ uint64, each func([]event.Event) error) error {
 	return t.events(ctx, each)
+}
+
+// TestAnAnswerThatCannotBeWritten is an error: a console that got nothing at all would not know why.
+func TestAnAnswerThatCannotBeWritten(t *testing.T) {
+	for name, c := range map[string]struct {
+		result any
+		err    error
+		status int
+		body   string
+	}{
+		"nothing":            {nil, nil, http.StatusOK, "{}\n"},
+		"a result":           {map[string]int{"n": 1}, nil, http.StatusOK, `{"n":1}` + "\n"},
+		"an infinite number": {math.Inf(1), nil, http.StatusInternalServerError, "unsupported value"},
+		"an error":           {nil, session.ErrInvalid, http.StatusUnprocessableEntity, session.ErrInvalid.Error()},
+	} {
+		w := httptest.NewRecorder()
+		answer(w, c.result, c.err)
+		if w.Code != c.status || !strings.Contains(w.Body.String(), c.body) {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+	}
 }
 
 // served starts a server in front of an engine.
