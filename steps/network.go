@@ -98,15 +98,16 @@ func (s *siteNetwork) Run(ctx context.Context, node *backend.Node, report Report
 	if err != nil {
 		return err
 	}
+	// Before a crash, or before a failure. What was decided may be in force in a trial only, whose end is still to come, and br-ex not be built.
+	if decided, err := trial.decided(report); err != nil {
+		return err
+	} else if decided {
+		return s.commit(ctx, plan)
+	}
 	if done, err := s.inPlace(ctx, plan); err != nil {
 		return err
 	} else if done {
 		return trial.note(report, kept)
-	}
-	if decided, err := trial.decided(report); err != nil {
-		return err
-	} else if decided { // before a crash
-		return s.commit(ctx, plan)
 	}
 	ports, err := s.NodeNet.net.Ports(ctx)
 	if err != nil {
@@ -132,8 +133,11 @@ func (s *siteNetwork) waitForBoot(ctx context.Context, report Report) (*network.
 	if err := s.NodeNet.net.WaitForBoot(ctx); err != nil {
 		return nil, err
 	}
-	if again, err := s.NodeNet.net.Revive(ctx); err != nil {
+	// A bridge that does not come up on the old settings is no reason to keep them: the new ones are tried.
+	if again, err := s.NodeNet.net.Revive(ctx); err != nil && problem.From(err).Code != network.NoBridge {
 		return nil, err
+	} else if err != nil {
+		report.Say(problem.From(err).Summary)
 	} else if again {
 		report.Say(message.T("br-ex hung on its way up and was started again"))
 	}

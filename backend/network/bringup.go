@@ -44,6 +44,9 @@ func building(ctx context.Context, m *host.Machine) bool {
 // hangs is how long br-ex may be on its way up before it is started again; a healthy one takes a second.
 const hangs = 6 * time.Second
 
+// NoBridge is the code of the Problem that br-ex was started again and did not come up.
+const NoBridge = "NET-BREX"
+
 // Revive starts br-ex again when its activation hangs or failed, which happens after an unclean boot: one failed activation
 // is not final. It does nothing to a br-ex that works or is not there, and reports whether it did something.
 func (n *Network) Revive(ctx context.Context) (bool, error) {
@@ -72,7 +75,7 @@ func revive(ctx context.Context, m manager) (bool, error) {
 		return p != nil && p.Active, err
 	})
 	if err == nil && (p == nil || !p.Active) {
-		err = &problem.Problem{Code: "NET-BREX", Summary: message.F("The bridge %s does not come up.", Bridge), Fix: message.T("Check the cable; then reboot the node.")}
+		err = &problem.Problem{Code: NoBridge, Summary: message.F("The bridge %s does not come up.", Bridge), Fix: message.T("Check the cable; then reboot the node.")}
 	}
 	return true, err
 }

@@ -23,10 +23,11 @@ type Timeouts struct {
 }
 
 // Usual is what a single node needs. The operator waits 5 s after each write before it renders (renderDelay of its render
-// controller); a change that passes through another of its controllers takes two such turns. The roll-out is bounded by a
-// reboot of server hardware, 10 minutes, twice.
+// controller); a change that passes through another of its controllers takes two such turns. After a boot that a power cut
+// came before it waits for the end of its own old lease first, up to 330 s on a single node (LeaderElectionSNOConfig of
+// openshift/library-go, which its cmd/common/helpers.go takes). The roll-out is bounded by a reboot of server hardware, 10 minutes, twice.
 func Usual() Timeouts {
-	return Timeouts{Render: 3 * time.Minute, Rest: 12 * time.Second, Roll: 20 * time.Minute}
+	return Timeouts{Render: 8 * time.Minute, Rest: 12 * time.Second, Roll: 20 * time.Minute}
 }
 
 // Batch writes changes while the pool is paused, so that the node takes all at once, and waits for the end.
