@@ -117,27 +117,35 @@ func tests(t *testing.T, dir string) []string {
 	return all
 }
 
+// write writes a file, and the folders above it.
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// plant makes a small tree of everything that keys are made of.
+func plant(t *testing.T) {
+	t.Helper()
+	write(t, "go.mod", "module touchdown\n")
+	for _, name := range []string{"go.sum", "Makefile", "test/bench/x.mk", "iso-overlay/unit", "assets/a", "backend/network/libnmstate/lib.rs", "test/sites/s.yaml"} {
+		write(t, name, "")
+	}
+	write(t, "cmd/touchdown/main.go", "package main\n\nimport _ \"touchdown/backend/dns\"\n\nfunc main() {}\n")
+	write(t, "backend/dns/dns.go", "package dns\n")
+	write(t, "backend/csr/csr.go", "package csr\n")
+	write(t, "backend/csr/csr_test.go", "package csr\n")
+	write(t, "backend/other/other.go", "package other\n")
+}
+
 // TestKeys: what a test rests on changes its key, what it does not rest on does not.
 func TestKeys(t *testing.T) {
 	t.Chdir(t.TempDir())
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("go.mod", "module touchdown\n")
-	for _, name := range []string{"go.sum", "Makefile", "test/bench/x.mk", "iso-overlay/unit", "assets/a", "backend/network/libnmstate/lib.rs", "test/sites/s.yaml"} {
-		write(name, "")
-	}
-	write("cmd/touchdown/main.go", "package main\n\nimport _ \"touchdown/backend/dns\"\n\nfunc main() {}\n")
-	write("backend/dns/dns.go", "package dns\n")
-	write("backend/csr/csr.go", "package csr\n")
-	write("backend/csr/csr_test.go", "package csr\n")
-	write("backend/other/other.go", "package other\n")
+	plant(t)
 	row := Row{Package: "backend/csr", Run: "TestX", Program: true}
 	key := func() string {
 		t.Helper()
@@ -167,7 +175,7 @@ func TestKeys(t *testing.T) {
 		{"backend/other/other.go", "package other // changed\n", false},
 		{"README.md", "x", false},
 	} {
-		write(c.name, c.text)
+		write(t, c.name, c.text)
 		after := key()
 		if (after != before) != c.changes {
 			t.Errorf("with another %s the key changes: %t, want %t", c.name, after != before, c.changes)
@@ -180,17 +188,17 @@ func TestKeys(t *testing.T) {
 	}
 	row.Program, row.Boots = false, true
 	before = key()
-	write("backend/dns/dns.go", "package dns // changed again\n")
+	write(t, "backend/dns/dns.go", "package dns // changed again\n")
 	if key() != before {
 		t.Error("on a node without the program, the key changes with the program")
 	}
-	write("test/bench/node/x.sh", "y")
+	write(t, "test/bench/node/x.sh", "y")
 	if key() == before {
 		t.Error("another bench, the same key")
 	}
 	row = onNodes("backend/csr") // what make crash and make cuts keep their landings for
 	before = key()
-	write("backend/dns/dns.go", "package dns // and again\n")
+	write(t, "backend/dns/dns.go", "package dns // and again\n")
 	if key() == before {
 		t.Error("with the program on a node, the key does not change with the program")
 	}
