@@ -199,7 +199,7 @@ func ran(r Row, result Result) error {
 func (w *work) command(ctx context.Context, r Row) (*exec.Cmd, error) {
 	if r.Make != "" {
 		cmd := exec.CommandContext(ctx, "make", append(strings.Fields(r.Make), "--no-print-directory")...)
-		cmd.Env = append(os.Environ(), inCI, "MAKEFLAGS=") // those of a make above name pipes that are closed here
+		cmd.Env = environment(inCI, "MAKEFLAGS=") // those of a make above name pipes that are closed here
 		return cmd, nil
 	}
 	program, err := w.program(ctx, r)
@@ -221,7 +221,7 @@ func (w *work) command(ctx context.Context, r Row) (*exec.Cmd, error) {
 		cmd.Args = append(cmd.Args, fmt.Sprintf("-test.shuffle=%d", w.order+1))
 	}
 	cmd.Dir = r.Package
-	cmd.Env = append(append(os.Environ(), inCI), r.Env...)
+	cmd.Env = append(environment(inCI), r.Env...)
 	return cmd, nil
 }
 
