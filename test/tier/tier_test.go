@@ -132,7 +132,8 @@ func write(t *testing.T, name, text string) {
 func plant(t *testing.T) {
 	t.Helper()
 	write(t, "go.mod", "module touchdown\n")
-	for _, name := range []string{"go.sum", "Makefile", "test/bench/x.mk", "iso-overlay/unit", "assets/a", "backend/network/libnmstate/lib.rs", "test/sites/s.yaml"} {
+	for _, name := range []string{"go.sum", "Makefile", "test/bench/x.mk", "iso-overlay/unit", "assets/a", "backend/network/libnmstate/lib.rs", "test/sites/s.yaml",
+		"steps/s", "tui/t", ".golangci.yml"} {
 		write(t, name, "")
 	}
 	write(t, "cmd/touchdown/main.go", "package main\n\nimport _ \"touchdown/backend/dns\"\n\nfunc main() {}\n")
@@ -142,6 +143,19 @@ func plant(t *testing.T) {
 	write(t, "backend/other/other.go", "package other\n")
 }
 
+func keyOf(t *testing.T, r Row) string {
+	t.Helper()
+	k, err := newKeys(t.Context(), packagesOf([]Row{r}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := k.of(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
 // TestKeys: what a test rests on changes its key, what it does not rest on does not.
 func TestKeys(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -149,15 +163,7 @@ func TestKeys(t *testing.T) {
 	row := Row{Package: "backend/csr", Run: "TestX", Program: true}
 	key := func() string {
 		t.Helper()
-		k, err := newKeys(t.Context(), []string{"./" + row.Package})
-		if err != nil {
-			t.Fatal(err)
-		}
-		key, err := k.of(row)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return key
+		return keyOf(t, row)
 	}
 	before := key()
 	if key() != before {
@@ -201,6 +207,20 @@ func TestKeys(t *testing.T) {
 	write(t, "backend/dns/dns.go", "package dns // and again\n")
 	if key() == before {
 		t.Error("with the program on a node, the key does not change with the program")
+	}
+}
+
+// TestKeysOfMake: a target of make may use anything, the settings of the linters among it.
+func TestKeysOfMake(t *testing.T) {
+	t.Chdir(t.TempDir())
+	plant(t)
+	row := Row{Make: "lint"}
+	for _, name := range []string{".golangci.yml", "tui/t", "backend/other/other.go"} {
+		before := keyOf(t, row)
+		write(t, name, "package other // changed")
+		if keyOf(t, row) == before {
+			t.Errorf("with another %s, the key of make lint does not change", name)
+		}
 	}
 }
 
