@@ -133,9 +133,60 @@ func TestTheQuickTestsAreHunted(t *testing.T) {
 	if len(rows) != 2 || rows[0].Package != "test/tier" || rows[1].id() == (Row{Package: "backend/csr"}).id() {
 		t.Fatalf("%v", rows)
 	}
-	w := work{options: options{order: 1}}
+	w := work{options: options{order: 1, number: 5}}
 	if cmd := w.quickly(t.Context(), "x", rows[0]); !slices.Contains(cmd.Args, "-test.shuffle=2") || !slices.Contains(cmd.Env, "GOMAXPROCS=1") {
 		t.Errorf("%v", cmd.Args)
+	}
+}
+
+// TestSeedsHaveTheirOwnOrders: no order of one seed is one of the next, and each is a number that -test.shuffle takes.
+func TestSeedsHaveTheirOwnOrders(t *testing.T) {
+	seen := map[uint64]bool{}
+	for seed := range uint64(10) {
+		for number := range 10 {
+			o := (&hunted{Seed: seed}).order(number)
+			if seen[o] || o >= 1<<63-1 {
+				t.Errorf("round %d of seed %d has order %d", number, seed, o)
+			}
+			seen[o] = true
+		}
+	}
+	if h := (&hunted{Seed: 3}); h.order(2) != h.order(2) {
+		t.Error("a round has two orders")
+	}
+}
+
+// TestEachHuntHasItsFile: another load or seed does not write over what failed before.
+func TestEachHuntHasItsFile(t *testing.T) {
+	o, seen := options{cache: "c"}, map[string]bool{}
+	for _, h := range []hunted{{Load: 4, Seed: 1}, {Load: 4, Seed: 2}, {Load: 2, Seed: 1}, {Load: 41, Seed: 1}, {Load: 4, Seed: 11}} {
+		for _, name := range []string{"flake", "flake-quick"} {
+			seen[h.file(o, name)] = true
+		}
+	}
+	if len(seen) != 10 {
+		t.Errorf("%v", seen)
+	}
+}
+
+// TestLoadThatEndsIsTold: the tests then run beside less than was asked for. One that is stopped in the end is as it should be.
+func TestLoadThatEndsIsTold(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	for _, c := range []struct {
+		script string
+		told   bool
+	}{{"kill -9 $$", true}, {"exit 0", true}, {"while :; do :; done", false}} {
+		ended, err := busy(ctx, c.script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !c.told {
+			stop()
+		}
+		if err := <-ended; (err != nil) != c.told {
+			t.Errorf("%s: %v", c.script, err)
+		}
 	}
 }
 
