@@ -40,7 +40,11 @@ func TestReadme(t *testing.T) {
 // needs finds what puts a test into the table: it marks itself as slow, or starts a cluster or a node.
 var needs = regexp.MustCompile(`\b(wait\.Slow|bench\.Start|benchnode\.Start|node\.Start|landing\.(Start|Launch)|node\.(New|Launch|Installed|Factory|Stocked))\(`)
 
-// TestEveryPackageHasARow: a package with tests that -short leaves out is in the table, with a row for what has no other.
+// halves finds tests that are shorter with -short or the race detector, as the quick tests run.
+var halves = regexp.MustCompile(`\b(testing\.Short\(\)|race\.On\b)`)
+
+// TestEveryPackageHasARow: a package with tests that -short leaves out is in the table, with a row for what has no other; and so is a test that is
+// shorter among the quick ones.
 func TestEveryPackageHasARow(t *testing.T) {
 	for _, dir := range sources {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d os.DirEntry, err error) error {
@@ -53,17 +57,15 @@ func TestEveryPackageHasARow(t *testing.T) {
 			if !strings.HasSuffix(path, "_test.go") {
 				return nil
 			}
-			text, err := os.ReadFile(path)
-			if err != nil || !needs.Match(text) {
-				return err
-			}
 			pkg, err := filepath.Rel(root, filepath.Dir(path))
 			if err != nil {
 				return err
 			}
-			rest := slices.ContainsFunc(table, func(r Row) bool { return r.Package == pkg && r.Run == "" })
-			for _, name := range tests(t, filepath.Dir(path)) {
-				if !rest && !slices.ContainsFunc(table, func(r Row) bool { return r.Package == pkg && r.Run == name }) {
+			if slices.ContainsFunc(table, func(r Row) bool { return r.Package == pkg && r.Run == "" }) {
+				return nil
+			}
+			for _, name := range inNeed(t, pkg, path) {
+				if !slices.ContainsFunc(table, func(r Row) bool { return r.Package == pkg && r.Run == name }) {
 					t.Errorf("%s has no row for %s, nor one for the rest of the package", pkg, name)
 				}
 			}
@@ -73,6 +75,26 @@ func TestEveryPackageHasARow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// inNeed are the tests that a file puts into the table: all of its package, or its own that are shorter among the quick ones.
+func inNeed(t *testing.T, pkg, file string) []string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if needs.Match(text) {
+		return tests(t, filepath.Dir(file))
+	}
+	if !halves.Match(text) {
+		return nil
+	}
+	quick, err := quickTests(root, pkg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(testsIn(t, file), func(name string) bool { return slices.Contains(quick, name) })
 }
 
 // TestEveryRowHasItsTest: a row names a test that is there, once per environment, and says what it proves.
@@ -102,7 +124,11 @@ func tests(t *testing.T, dir string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []string
+	return testsIn(t, files...)
+}
+
+func testsIn(t *testing.T, files ...string) (all []string) {
+	t.Helper()
 	for _, file := range files {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 		if err != nil {
