@@ -34,8 +34,10 @@ KUBE_LDFLAGS := -s -w \
   -X k8s.io/client-go/pkg/version.gitVersion=$(KUBE_VERSION)
 
 BENCH     := $(CACHE)/bench/bin/controlplane
-BENCH_SRC := $(shell find test/bench/controlplane -type f 2>/dev/null)
-GO_SRC    := $(shell find assets backend cmd iso-overlay steps tui -type f -not -path '*/testdata/*' -not -path '*/pictures/*' 2>/dev/null) go.mod go.sum
+BENCH_FIND = find test/bench/controlplane -type f 2>/dev/null
+BENCH_SRC := $(shell $(BENCH_FIND))
+GO_FIND    = find assets backend cmd iso-overlay steps tui -type f -not -path '*/testdata/*' -not -path '*/pictures/*' 2>/dev/null
+GO_SRC    := $(shell $(GO_FIND)) go.mod go.sum
 
 # One part of the build: a line when it begins and ends, and its time in .cache/bench/build.json.
 PART := CACHE=$(CACHE) test/bench/part.sh
@@ -153,17 +155,26 @@ $(LIBNMSTATE): $(wildcard $(LIBNMSTATE_SRC)/Cargo.*) $(LIBNMSTATE_SRC)/src/lib.r
 	@cp $(CACHE)/libnmstate/target/release/libnmstate.a $(@D)/libnmstate-rust.a
 	@echo 'GROUP(libnmstate-rust.a -lm)' > $@ # a linker script: libm, which the library needs, must come behind it
 
-$(BIN): $(GO_SRC) $(LIBNMSTATE)
+# The lists of sources are written when they change, so that a file that is gone builds again, too.
+.PHONY: always
+$(CACHE)/GO.list $(CACHE)/BENCH.list: $(CACHE)/%.list: always
 	@mkdir -p $(@D)
-	@$(PART) touchdown "touchdown $(VERSION)" go build $(STATIC) -o $@ ./cmd/touchdown
+	@$($*_FIND) | sort | cmp -s - $@ || $($*_FIND) | sort >$@
 
-$(DEMO): $(FAULTS) $(shell find test/demo test/bench/landing test/bench/node test/bench/site test/bench/images -maxdepth 1 -name '*.go' 2>/dev/null) go.mod
+# A program is as old as the beginning of its build: what is edited in the meantime is newer, and builds it again.
+$(BIN): $(GO_SRC) $(LIBNMSTATE) $(CACHE)/GO.list Makefile
+	@mkdir -p $(@D) && touch $@.begun
+	@$(PART) touchdown "touchdown $(VERSION)" go build $(STATIC) -o $@ ./cmd/touchdown
+	@touch -r $@.begun $@ && rm $@.begun
+
+$(DEMO): $(FAULTS) $(shell find test/demo test/bench/landing test/bench/node test/bench/site test/bench/images -maxdepth 1 -name '*.go' 2>/dev/null) go.mod Makefile
 	@mkdir -p $(@D)
 	@$(PART) demo "the demo" go build -o $@ ./test/demo
 
-$(BENCH): $(BENCH_SRC)
-	@mkdir -p $(@D)
+$(BENCH): $(BENCH_SRC) $(CACHE)/BENCH.list Makefile
+	@mkdir -p $(@D) && touch $@.begun
 	@$(PART) controlplane "the bench's control plane: etcd, kube-apiserver $(KUBE_VERSION), stand-in operators" env CGO_ENABLED=0 go build -C test/bench/controlplane -ldflags "$(KUBE_LDFLAGS)" -o $(CURDIR)/$@ .
+	@touch -r $@.begun $@ && rm $@.begun
 
 # The definitions of today's OpenShift and of the oldest that is supported.
 $(CACHE)/bench/crds: $(BENCH)

@@ -21,6 +21,7 @@ type options struct {
 	match *regexp.Regexp
 	quick []string // packages whose quick tests are hunted through, in place of the rows
 
+	number  int    // of a hunt's round
 	order   uint64 // seed of the order of rows and tests
 	shuffle bool   // the tests of a row come in another order than that of its files
 

@@ -11,11 +11,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"touchdown/test/resume"
 )
 
-// hunted is .cache/bench/flake.json, or flake-quick.json: what came of CI's tier, run many times on a machine that is busy otherwise.
+// hunted is what came of CI's tier, run many times on a machine that is busy otherwise. Each load and seed has its file.
 type hunted struct {
 	Load   int     `json:"load"` // busy processes beside the tests
 	Seed   uint64  `json:"seed"` // of the orders
@@ -45,8 +46,8 @@ func hunt(ctx context.Context, o options, n, load int, seed uint64) error {
 		return err
 	}
 	defer unlock()
-	file := filepath.Join(o.cache, name+".json")
 	h := &hunted{Load: load, Seed: seed}
+	file := h.file(o, name)
 	if !o.fresh {
 		h.resume(file)
 	}
@@ -61,6 +62,16 @@ func hunt(ctx context.Context, o options, n, load int, seed uint64) error {
 	return errors.Join(err, stop(), h.verdict(rows, n))
 }
 
+// file is where a hunt through the rows or the quick tests is kept.
+func (h *hunted) file(o options, name string) string {
+	return filepath.Join(o.cache, fmt.Sprintf("%s-load%d-seed%d.json", name, h.Load, h.Seed))
+}
+
+// order is the seed of a round's order, which no round of another seed has. It has 32 bits: -test.shuffle takes no number of 64.
+func (h *hunted) order(number int) uint64 {
+	return uint64(rand.New(rand.NewPCG(h.Seed, uint64(number))).Uint32())
+}
+
 // play runs what a round lacks. What came of each row is written when the row has ended.
 func (h *hunted) play(ctx context.Context, o options, rows []Row, number int, file string) error {
 	k, err := newKeys(ctx, packagesOf(rows))
@@ -73,16 +84,16 @@ func (h *hunted) play(ctx context.Context, o options, rows []Row, number int, fi
 	}
 	h.only(now)
 	if number == len(h.Rounds) {
-		h.Rounds = append(h.Rounds, round{Order: h.Seed + uint64(number)})
+		h.Rounds = append(h.Rounds, round{Order: h.order(number)})
 	}
 	r := &h.Rounds[number]
 	left := r.left(shuffled(rows, r.Order))
 	fmt.Printf("round %d, order %d, %d of %d rows have ended\n", number+1, r.Order, len(rows)-len(left), len(rows))
-	o.order = r.Order
+	o.number, o.order = number, r.Order
 	o.ended = func(result Result) (err error) {
 		r.Results = append(r.Results, result)
 		if !result.Passed {
-			err = keepLog(o.cache, result, r.Order)
+			err = keepLog(file, result, r.Order)
 		}
 		return errors.Join(err, resume.Save(file, h))
 	}
@@ -153,8 +164,8 @@ func (h *hunted) verdict(rows []Row, n int) error {
 	return nil
 }
 
-// keepLog puts the log of a failure where the next round does not overwrite it.
-func keepLog(cache string, result Result, order uint64) error {
+// keepLog puts the log of a failure where neither the next round nor another hunt overwrites it.
+func keepLog(file string, result Result, order uint64) error {
 	data, err := os.ReadFile(result.Log)
 	if errors.Is(err, fs.ErrNotExist) { // its tests could not be built
 		return nil
@@ -162,8 +173,9 @@ func keepLog(cache string, result Result, order uint64) error {
 	if err != nil {
 		return fmt.Errorf("keeping the log of a failure: %w", err)
 	}
-	name := strings.TrimSuffix(filepath.Base(result.Log), ".log")
-	if err := os.WriteFile(filepath.Join(cache, "log", fmt.Sprintf("flake-%d-%s.log", order, name)), data, 0o644); err != nil {
+	hunt := strings.TrimSuffix(filepath.Base(file), ".json")
+	name := filepath.Join(filepath.Dir(result.Log), fmt.Sprintf("%s-%d-%s", hunt, order, filepath.Base(result.Log)))
+	if err := os.WriteFile(name, data, 0o644); err != nil {
 		return fmt.Errorf("keeping the log of a failure: %w", err)
 	}
 	return nil
@@ -175,24 +187,46 @@ func disturb(ctx context.Context, load int, cache string) (stop func() error, er
 		return func() error { return nil }, nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	var busy []*exec.Cmd
 	written := make(chan error, 1)
 	go func() { written <- writeOver(ctx, filepath.Join(cache, "flake.tmp")) }()
-	stop = func() error {
+	ends := []<-chan error{written}
+	stop = func() (err error) {
 		cancel()
-		for _, cmd := range busy {
-			_ = cmd.Wait()
+		for _, ended := range ends {
+			err = errors.Join(err, <-ended)
 		}
-		return <-written
+		return err
 	}
 	for range load {
-		cmd := exec.CommandContext(ctx, "sh", "-c", "while :; do :; done")
-		if err := cmd.Start(); err != nil {
-			return nil, errors.Join(fmt.Errorf("starting the load: %w", err), stop())
+		ended, err := busy(ctx, "while :; do :; done")
+		if err != nil {
+			return nil, errors.Join(err, stop())
 		}
-		busy = append(busy, cmd)
+		ends = append(ends, ended)
 	}
 	return stop, nil
+}
+
+// busy keeps a processor busy until the context ends. A process that ends before, as for want of memory, says so at once. It has a group of its
+// own, because Ctrl-C in a terminal would end it first.
+func busy(ctx context.Context, script string) (<-chan error, error) {
+	cmd := exec.CommandContext(ctx, "sh", "-c", script)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting the load: %w", err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		_ = cmd.Wait()
+		if ctx.Err() != nil {
+			ended <- nil
+			return
+		}
+		err := fmt.Errorf("a processor is no longer kept busy: %s", cmd.ProcessState)
+		fmt.Println(err)
+		ended <- err
+	}()
+	return ended, nil
 }
 
 // writeOver writes until the context ends. Where it cannot, as on a full disk, it says so at once and ends: from then on the tests

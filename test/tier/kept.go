@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -23,7 +25,7 @@ type Result struct {
 	Log     string    `json:"log"`
 }
 
-// kept is the folder of results. Only what passed as a whole is found again.
+// kept is the folder of results, the last one of each row. Only what passed as a whole is found again.
 type kept string
 
 func (k kept) file(r Row) string { return filepath.Join(string(k), "kept", r.id()+".json") }
@@ -40,6 +42,14 @@ func (k kept) find(r Row, key string) (Result, bool) {
 // whole tells whether a result shows that all of the row passes. What was skipped is not shown: the machine lacked something, which it may
 // have the next time without any change to the key.
 func (r Result) whole() bool { return r.Passed && len(r.Skipped) == 0 }
+
+// withdraw forgets what was kept of a row.
+func (k kept) withdraw(r Row) error {
+	if err := os.Remove(k.file(r)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the result of %s: %w", r, err)
+	}
+	return nil
+}
 
 func (k kept) put(r Row, result Result) error {
 	if err := resume.Save(k.file(r), result); err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -30,6 +29,6 @@ func (w *work) quickly(ctx context.Context, program string, r Row) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, "-test.v", "-test.paniconexit0", "-test.short", "-test.timeout=30m",
 		fmt.Sprintf("-test.shuffle=%d", w.order+1))
 	cmd.Dir = r.Package
-	cmd.Env = append(os.Environ(), inCI, fmt.Sprintf("GOMAXPROCS=%d", processors[w.order%uint64(len(processors))]))
+	cmd.Env = environment(inCI, fmt.Sprintf("GOMAXPROCS=%d", processors[w.number%len(processors)]))
 	return cmd
 }

@@ -30,7 +30,7 @@ Written by ` + "`make golden`" + ` from the table in ` + "`tier/table.go`" + `; 
   of tier *test* that boot no node. ` + "`make test-all`" + ` fails when a statement of a file of ` + "`cover/whole.go`" + ` is not reached by its package's tests.
 
 What passed is kept in ` + "`.cache/bench/kept`" + ` under a hash of the test, the program, the bench and the node's image, and is
-not run again until one of them changes; ` + "`FRESH=1`" + ` runs it all the same. A run that was stopped goes on where it was. Rows run with
+not run again until one of them changes, or until it fails in a hunt; ` + "`FRESH=1`" + ` runs it all the same. A run that was stopped goes on where it was. Rows run with
 ` + "`CI=true`" + `: a tool or right that the machine lacks fails the tests that look for it. What was skipped all the same is not kept.
 The output of each row lies in ` + "`.cache/bench/log`" + `.
 

@@ -54,6 +54,11 @@ func runRows(ctx context.Context, o options, rows []Row) ([]Result, error) {
 		todo = append(todo, r)
 	}
 	w := &work{options: o, store: store, free: make(chan struct{}, o.jobs), built: map[string]*build{}}
+	if slices.ContainsFunc(todo, Row.usesProgram) {
+		if w.programIs, err = makeProgram(ctx); err != nil {
+			return nil, err
+		}
+	}
 	var all sync.WaitGroup
 	for _, r := range todo {
 		if ctx.Err() != nil {
@@ -90,6 +95,8 @@ type work struct {
 	store kept
 	free  chan struct{}
 
+	programIs string // hash of the built program
+
 	mu      sync.Mutex
 	built   map[string]*build
 	results []Result
@@ -122,27 +129,45 @@ func (w *work) take(ctx context.Context, r Row) (release func()) {
 	}
 }
 
-// add takes in what came of a row. A pass is kept unless something was skipped. What ran while its inputs changed is told, and
-// counts for nothing: it shows neither what was there before nor what is now.
+// add takes in what came of a row, and keeps it: a failure takes the place of an earlier pass. In a hunt, beside other work, only failures count
+// for that. What ran while its inputs changed is told, and counts for nothing: it shows neither what was there before nor what is now.
 func (w *work) add(k *keys, r Row, result Result) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.results = append(w.results, result)
-	key := ""
-	now, err := k.again()
-	if err == nil {
-		key, err = now.of(r)
-	}
-	if err != nil || key != result.Key {
+	same, err := w.unchanged(k, r, result.Key)
+	if err != nil {
 		w.err = errors.Join(w.err, err)
 		return
 	}
-	if w.ended != nil {
-		w.err = errors.Join(w.err, w.ended(result))
+	if !same {
+		fmt.Println("its inputs changed while it ran:", r)
+		return
 	}
-	if result.whole() {
+	w.results = append(w.results, result)
+	if w.ended == nil {
 		w.err = errors.Join(w.err, w.store.put(r, result))
+		return
 	}
+	w.err = errors.Join(w.err, w.ended(result))
+	if !result.Passed {
+		w.err = errors.Join(w.err, w.store.withdraw(r))
+	}
+}
+
+// unchanged tells whether a row's inputs are those of its key, and the program is the one that was built of them.
+func (w *work) unchanged(k *keys, r Row, key string) (bool, error) {
+	now, err := k.again()
+	if err != nil {
+		return false, err
+	}
+	if is, err := now.of(r); err != nil || is != key {
+		return false, err
+	}
+	if !r.usesProgram() {
+		return true, nil
+	}
+	is, err := programHash()
+	return is == w.programIs, err
 }
 
 // one runs a row and prints what came of it.
@@ -199,7 +224,7 @@ func ran(r Row, result Result) error {
 func (w *work) command(ctx context.Context, r Row) (*exec.Cmd, error) {
 	if r.Make != "" {
 		cmd := exec.CommandContext(ctx, "make", append(strings.Fields(r.Make), "--no-print-directory")...)
-		cmd.Env = append(os.Environ(), inCI, "MAKEFLAGS=") // those of a make above name pipes that are closed here
+		cmd.Env = environment(inCI, "MAKEFLAGS=") // those of a make above name pipes that are closed here
 		return cmd, nil
 	}
 	program, err := w.program(ctx, r)
@@ -221,7 +246,7 @@ func (w *work) command(ctx context.Context, r Row) (*exec.Cmd, error) {
 		cmd.Args = append(cmd.Args, fmt.Sprintf("-test.shuffle=%d", w.order+1))
 	}
 	cmd.Dir = r.Package
-	cmd.Env = append(append(os.Environ(), inCI), r.Env...)
+	cmd.Env = append(environment(inCI), r.Env...)
 	return cmd, nil
 }
 

@@ -14,32 +14,51 @@ import (
 	"touchdown/test/resume"
 )
 
-// TestKept: a result is found for the same inputs only, and a failure never is.
+// begun is a small tree in which a row has begun.
+func begun(t *testing.T) (w *work, k *keys, r Row, key string) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	plant(t)
+	r = Row{Package: "backend/csr", Run: "TestX"}
+	k, err := newKeys(t.Context(), packagesOf([]Row{r}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key, err = k.of(r); err != nil {
+		t.Fatal(err)
+	}
+	return &work{store: kept(t.TempDir())}, k, r, key
+}
+
+// TestKept: a pass is found for the same inputs only, and not once the row has failed or something was skipped. What fails beside the load of a
+// hunt withdraws a pass too; what passes there is not kept.
 func TestKept(t *testing.T) {
-	k, r := kept(t.TempDir()), Row{Package: "a", Run: "TestX"}
-	put := func(key string, passed bool, skipped ...string) {
-		t.Helper()
-		if err := k.put(r, Result{Key: key, Passed: passed, Skipped: skipped, When: time.Now()}); err != nil {
-			t.Fatal(err)
+	w, k, r, key := begun(t)
+	hunts := func(Result) error { return nil }
+	for n, c := range []struct {
+		passed  bool
+		skipped []string
+		ended   func(Result) error
+		found   bool
+	}{
+		{passed: true, found: true},
+		{passed: false},
+		{passed: true, found: true},
+		{passed: true, skipped: []string{"TestX/with_a_tool"}},
+		{passed: true, found: true},
+		{passed: true, ended: hunts, found: true},
+		{passed: false, ended: hunts},
+		{passed: false, ended: hunts},
+		{passed: true, ended: hunts},
+	} {
+		w.ended = c.ended
+		w.add(k, r, Result{Row: r.String(), Key: key, Passed: c.passed, Skipped: c.skipped, When: time.Now()})
+		if _, found := w.store.find(r, key); found != c.found || w.err != nil {
+			t.Errorf("after result %d, %+v: found %t: %v", n, c, found, w.err)
 		}
-	}
-	if _, ok := k.find(r, "1"); ok {
-		t.Error("found before it was there")
-	}
-	put("1", true)
-	if _, ok := k.find(r, "1"); !ok {
-		t.Error("not found")
-	}
-	if _, ok := k.find(r, "2"); ok {
-		t.Error("found for other inputs")
-	}
-	put("1", false)
-	if _, ok := k.find(r, "1"); ok {
-		t.Error("a failure was found")
-	}
-	put("1", true, "TestX/with_a_tool")
-	if _, ok := k.find(r, "1"); ok {
-		t.Error("what was skipped in part was found")
+		if _, found := w.store.find(r, "another"); found {
+			t.Errorf("after result %d, %+v: found for other inputs", n, c)
+		}
 	}
 }
 
@@ -114,9 +133,60 @@ func TestTheQuickTestsAreHunted(t *testing.T) {
 	if len(rows) != 2 || rows[0].Package != "test/tier" || rows[1].id() == (Row{Package: "backend/csr"}).id() {
 		t.Fatalf("%v", rows)
 	}
-	w := work{options: options{order: 1}}
+	w := work{options: options{order: 1, number: 5}}
 	if cmd := w.quickly(t.Context(), "x", rows[0]); !slices.Contains(cmd.Args, "-test.shuffle=2") || !slices.Contains(cmd.Env, "GOMAXPROCS=1") {
 		t.Errorf("%v", cmd.Args)
+	}
+}
+
+// TestSeedsHaveTheirOwnOrders: no order of one seed is one of the next, and each is a number that -test.shuffle takes.
+func TestSeedsHaveTheirOwnOrders(t *testing.T) {
+	seen := map[uint64]bool{}
+	for seed := range uint64(10) {
+		for number := range 10 {
+			o := (&hunted{Seed: seed}).order(number)
+			if seen[o] || o >= 1<<63-1 {
+				t.Errorf("round %d of seed %d has order %d", number, seed, o)
+			}
+			seen[o] = true
+		}
+	}
+	if h := (&hunted{Seed: 3}); h.order(2) != h.order(2) {
+		t.Error("a round has two orders")
+	}
+}
+
+// TestEachHuntHasItsFile: another load or seed does not write over what failed before.
+func TestEachHuntHasItsFile(t *testing.T) {
+	o, seen := options{cache: "c"}, map[string]bool{}
+	for _, h := range []hunted{{Load: 4, Seed: 1}, {Load: 4, Seed: 2}, {Load: 2, Seed: 1}, {Load: 41, Seed: 1}, {Load: 4, Seed: 11}} {
+		for _, name := range []string{"flake", "flake-quick"} {
+			seen[h.file(o, name)] = true
+		}
+	}
+	if len(seen) != 10 {
+		t.Errorf("%v", seen)
+	}
+}
+
+// TestLoadThatEndsIsTold: the tests then run beside less than was asked for. One that is stopped in the end is as it should be.
+func TestLoadThatEndsIsTold(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	for _, c := range []struct {
+		script string
+		told   bool
+	}{{"kill -9 $$", true}, {"exit 0", true}, {"while :; do :; done", false}} {
+		ended, err := busy(ctx, c.script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !c.told {
+			stop()
+		}
+		if err := <-ended; (err != nil) != c.told {
+			t.Errorf("%s: %v", c.script, err)
+		}
 	}
 }
 
@@ -157,24 +227,42 @@ func TestAStoppedRoundGoesOn(t *testing.T) {
 	}
 }
 
-// TestWhatRanWhileFilesChangedCountsForNothing: neither as a pass, nor in a hunt.
+// TestWhatRanWhileFilesChangedCountsForNothing: neither as a pass, nor in a hunt, nor in the last line.
 func TestWhatRanWhileFilesChangedCountsForNothing(t *testing.T) {
-	t.Chdir("../..")
-	r := Row{Package: "test/wait"}
-	k, err := newKeys(t.Context(), packagesOf([]Row{r}))
-	if err != nil {
-		t.Fatal(err)
+	w, k, r, key := begun(t)
+	told := 0
+	w.ended = func(Result) error { told++; return nil }
+	result := Result{Row: r.String(), Key: key, Passed: true}
+	if w.add(k, r, result); told != 1 || w.err != nil || summary(w.results, 1) != nil {
+		t.Fatalf("told %d times, %v: %v", told, w.results, w.err)
 	}
-	key, err := k.of(r)
-	if err != nil {
-		t.Fatal(err)
+	w.results = nil
+	write(t, "backend/csr/csr.go", "package csr // changed\n")
+	w.add(k, r, result)
+	w.ended = nil
+	w.add(k, r, result)
+	if _, found := w.store.find(r, key); found || told != 1 || w.err != nil || summary(w.results, 1) == nil {
+		t.Errorf("told %d times, kept %t, %v: %v", told, found, w.results, w.err)
 	}
-	for begun, want := range map[string]int{key: 1, "before the change": 0} {
-		told := 0
-		w := &work{store: kept(t.TempDir()), options: options{ended: func(Result) error { told++; return nil }}}
-		w.add(k, r, Result{Row: r.String(), Key: begun, Passed: true})
-		if _, found := w.store.find(r, begun); w.err != nil || told != want || found != (want == 1) || len(w.results) != 1 {
-			t.Errorf("%s: told %d times, kept %v: %v", begun, told, found, w.err)
+}
+
+// TestRowsRunTheProgramOfTheirSources: it is built before, and what ran while it became another one counts for nothing.
+func TestRowsRunTheProgramOfTheirSources(t *testing.T) {
+	t.Chdir(t.TempDir())
+	plant(t)
+	write(t, ".cache/bin/touchdown", "of other sources")
+	write(t, "Makefile", `.PHONY: build same replace
+build: ; @mkdir -p .cache/bin && cp backend/dns/dns.go .cache/bin/touchdown
+same: ; @cmp backend/dns/dns.go .cache/bin/touchdown
+replace: ; @echo other >.cache/bin/touchdown
+`)
+	for name, counts := range map[string]bool{"same": true, "replace": false} {
+		results, err := runRows(t.Context(), options{cache: ".cache/bench", jobs: 1}, []Row{{Make: name}})
+		if err != nil || (summary(results, 1) == nil) != counts {
+			t.Errorf("make %s: %+v, %v", name, results, err)
+		}
+		if _, err := os.Stat(kept(".cache/bench").file(Row{Make: name})); (err == nil) != counts {
+			t.Errorf("make %s is kept: %v", name, err)
 		}
 	}
 }

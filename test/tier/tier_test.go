@@ -40,7 +40,11 @@ func TestReadme(t *testing.T) {
 // needs finds what puts a test into the table: it marks itself as slow, or starts a cluster or a node.
 var needs = regexp.MustCompile(`\b(wait\.Slow|bench\.Start|benchnode\.Start|node\.Start|landing\.(Start|Launch)|node\.(New|Launch|Installed|Factory|Stocked))\(`)
 
-// TestEveryPackageHasARow: a package with tests that -short leaves out is in the table, with a row for what has no other.
+// halves finds tests that are shorter with -short or the race detector, as the quick tests run.
+var halves = regexp.MustCompile(`\b(testing\.Short\(\)|race\.On\b)`)
+
+// TestEveryPackageHasARow: a package with tests that -short leaves out is in the table, with a row for what has no other; and so is a test that is
+// shorter among the quick ones.
 func TestEveryPackageHasARow(t *testing.T) {
 	for _, dir := range sources {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d os.DirEntry, err error) error {
@@ -53,17 +57,15 @@ func TestEveryPackageHasARow(t *testing.T) {
 			if !strings.HasSuffix(path, "_test.go") {
 				return nil
 			}
-			text, err := os.ReadFile(path)
-			if err != nil || !needs.Match(text) {
-				return err
-			}
 			pkg, err := filepath.Rel(root, filepath.Dir(path))
 			if err != nil {
 				return err
 			}
-			rest := slices.ContainsFunc(table, func(r Row) bool { return r.Package == pkg && r.Run == "" })
-			for _, name := range tests(t, filepath.Dir(path)) {
-				if !rest && !slices.ContainsFunc(table, func(r Row) bool { return r.Package == pkg && r.Run == name }) {
+			if slices.ContainsFunc(table, func(r Row) bool { return r.Package == pkg && r.Run == "" }) {
+				return nil
+			}
+			for _, name := range inNeed(t, pkg, path) {
+				if !slices.ContainsFunc(table, func(r Row) bool { return r.Package == pkg && r.Run == name }) {
 					t.Errorf("%s has no row for %s, nor one for the rest of the package", pkg, name)
 				}
 			}
@@ -73,6 +75,26 @@ func TestEveryPackageHasARow(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// inNeed are the tests that a file puts into the table: all of its package, or its own that are shorter among the quick ones.
+func inNeed(t *testing.T, pkg, file string) []string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if needs.Match(text) {
+		return tests(t, filepath.Dir(file))
+	}
+	if !halves.Match(text) {
+		return nil
+	}
+	quick, err := quickTests(root, pkg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(testsIn(t, file), func(name string) bool { return slices.Contains(quick, name) })
 }
 
 // TestEveryRowHasItsTest: a row names a test that is there, once per environment, and says what it proves.
@@ -102,7 +124,11 @@ func tests(t *testing.T, dir string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []string
+	return testsIn(t, files...)
+}
+
+func testsIn(t *testing.T, files ...string) (all []string) {
+	t.Helper()
 	for _, file := range files {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
 		if err != nil {
@@ -117,39 +143,53 @@ func tests(t *testing.T, dir string) []string {
 	return all
 }
 
+// write writes a file, and the folders above it.
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// plant makes a small tree of everything that keys are made of.
+func plant(t *testing.T) {
+	t.Helper()
+	write(t, "go.mod", "module touchdown\n")
+	for _, name := range []string{"go.sum", "Makefile", "test/bench/x.mk", "iso-overlay/unit", "assets/a", "backend/network/libnmstate/lib.rs", "test/sites/s.yaml",
+		"steps/s", "tui/t", ".golangci.yml"} {
+		write(t, name, "")
+	}
+	write(t, "cmd/touchdown/main.go", "package main\n\nimport _ \"touchdown/backend/dns\"\n\nfunc main() {}\n")
+	write(t, "backend/dns/dns.go", "package dns\n")
+	write(t, "backend/csr/csr.go", "package csr\n")
+	write(t, "backend/csr/csr_test.go", "package csr\n")
+	write(t, "backend/other/other.go", "package other\n")
+}
+
+func keyOf(t *testing.T, r Row) string {
+	t.Helper()
+	k, err := newKeys(t.Context(), packagesOf([]Row{r}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := k.of(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
 // TestKeys: what a test rests on changes its key, what it does not rest on does not.
 func TestKeys(t *testing.T) {
 	t.Chdir(t.TempDir())
-	write := func(name, text string) {
-		t.Helper()
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("go.mod", "module touchdown\n")
-	for _, name := range []string{"go.sum", "Makefile", "test/bench/x.mk", "iso-overlay/unit", "assets/a", "backend/network/libnmstate/lib.rs", "test/sites/s.yaml"} {
-		write(name, "")
-	}
-	write("cmd/touchdown/main.go", "package main\n\nimport _ \"touchdown/backend/dns\"\n\nfunc main() {}\n")
-	write("backend/dns/dns.go", "package dns\n")
-	write("backend/csr/csr.go", "package csr\n")
-	write("backend/csr/csr_test.go", "package csr\n")
-	write("backend/other/other.go", "package other\n")
+	plant(t)
 	row := Row{Package: "backend/csr", Run: "TestX", Program: true}
 	key := func() string {
 		t.Helper()
-		k, err := newKeys(t.Context(), []string{"./" + row.Package})
-		if err != nil {
-			t.Fatal(err)
-		}
-		key, err := k.of(row)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return key
+		return keyOf(t, row)
 	}
 	before := key()
 	if key() != before {
@@ -167,7 +207,7 @@ func TestKeys(t *testing.T) {
 		{"backend/other/other.go", "package other // changed\n", false},
 		{"README.md", "x", false},
 	} {
-		write(c.name, c.text)
+		write(t, c.name, c.text)
 		after := key()
 		if (after != before) != c.changes {
 			t.Errorf("with another %s the key changes: %t, want %t", c.name, after != before, c.changes)
@@ -180,19 +220,33 @@ func TestKeys(t *testing.T) {
 	}
 	row.Program, row.Boots = false, true
 	before = key()
-	write("backend/dns/dns.go", "package dns // changed again\n")
+	write(t, "backend/dns/dns.go", "package dns // changed again\n")
 	if key() != before {
 		t.Error("on a node without the program, the key changes with the program")
 	}
-	write("test/bench/node/x.sh", "y")
+	write(t, "test/bench/node/x.sh", "y")
 	if key() == before {
 		t.Error("another bench, the same key")
 	}
 	row = onNodes("backend/csr") // what make crash and make cuts keep their landings for
 	before = key()
-	write("backend/dns/dns.go", "package dns // and again\n")
+	write(t, "backend/dns/dns.go", "package dns // and again\n")
 	if key() == before {
 		t.Error("with the program on a node, the key does not change with the program")
+	}
+}
+
+// TestKeysOfMake: a target of make may use anything, the settings of the linters among it.
+func TestKeysOfMake(t *testing.T) {
+	t.Chdir(t.TempDir())
+	plant(t)
+	row := Row{Make: "lint"}
+	for _, name := range []string{".golangci.yml", "tui/t", "backend/other/other.go"} {
+		before := keyOf(t, row)
+		write(t, name, "package other // changed")
+		if keyOf(t, row) == before {
+			t.Errorf("with another %s, the key of make lint does not change", name)
+		}
 	}
 }
 

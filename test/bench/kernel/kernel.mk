@@ -23,6 +23,6 @@ kernel-tools:
 	@for tool in qemu-system-x86_64 qemu-img busybox cpio mtype fsck.vfat; do command -v $$tool >/dev/null && continue; \
 	  $(INSTALL) packages-kernel "$(KERNEL_APT)" test/bench/install.sh $(KERNEL_APT) || exit 1; break; done
 
-$(KERNEL)/bin/guest: $(wildcard $(KERNEL_SRC)/guest/*.go $(KERNEL_SRC)/talk/*.go)
+$(KERNEL)/bin/guest: $(wildcard $(KERNEL_SRC)/guest/*.go $(KERNEL_SRC)/talk/*.go) $(KERNEL_SRC)/kernel.mk
 	@mkdir -p $(@D)
 	@CGO_ENABLED=0 go build -ldflags "-s -w" -o $@ ./$(KERNEL_SRC)/guest

@@ -52,15 +52,15 @@ $(NODE_CRIO)/pinns: | node-tools
 	@mkdir -p $(@D)
 	@gcc -O2 -o $@ $$(go list -C test/bench/crio -m -f '{{.Dir}}' github.com/cri-o/cri-o)/pinns/src/*.c
 
-$(NODE)/bin/crun-wrap: $(NODE_SRC)/crunwrap/main.go
+$(NODE)/bin/crun-wrap: $(NODE_SRC)/crunwrap/main.go $(NODE_SRC)/node.mk
 	@mkdir -p $(@D)
 	@CGO_ENABLED=0 go build -ldflags "-s -w" -o $@ ./$(NODE_SRC)/crunwrap
 
-$(NODE)/bin/crictl: $(NODE_SRC)/crictl/main.go go.mod
+$(NODE)/bin/crictl: $(NODE_SRC)/crictl/main.go go.mod $(NODE_SRC)/node.mk
 	@mkdir -p $(@D)
 	@CGO_ENABLED=0 go build -ldflags "-s -w" -o $@ ./$(NODE_SRC)/crictl
 
-$(NODE)/bin/pod: $(NODE_SRC)/pod/main.go
+$(NODE)/bin/pod: $(NODE_SRC)/pod/main.go $(NODE_SRC)/node.mk
 	@mkdir -p $(@D)
 	@CGO_ENABLED=0 go build -ldflags "-s -w" -o $@ ./$(NODE_SRC)/pod
 
@@ -70,7 +70,7 @@ $(MACHINECONFIG)/done:
 	@ln -sfn $(notdir $(@D)) $(NODE)/machineconfig
 	@touch $@
 
-$(NODE)/bin/podman: $(MACHINECONFIG_SRC)/go.mod $(wildcard $(MACHINECONFIG_SRC)/podman/*.go)
+$(NODE)/bin/podman: $(MACHINECONFIG_SRC)/go.mod $(wildcard $(MACHINECONFIG_SRC)/podman/*.go) $(NODE_SRC)/node.mk
 	@mkdir -p $(@D)
 	@CGO_ENABLED=0 go build -C $(MACHINECONFIG_SRC) -ldflags "-s -w" -o $(CURDIR)/$@ ./podman
 

@@ -21,7 +21,7 @@ $(CACHE)/bench/bin/operator-%:
 	@line=$$(awk -v key=$* '$$1 "-" substr($$3, 1, 12) == key' $(REAL_SRC)/operators.lock); \
 	  $(PART) operator-$${line%% *} "OpenShift's operator $${line%% *}" $(REAL_SRC)/build.sh "$$line" $(CURDIR)/$@
 
-$(MCC): $(wildcard $(MCC_SRC)/*)
+$(MCC): $(wildcard $(MCC_SRC)/*) $(REAL_SRC)/operators.mk
 	@mkdir -p $(@D)
 	@$(PART) machine-config-controller "OpenShift's machine-config-controller" env CGO_ENABLED=0 \
 	  GOFLAGS="-trimpath -buildvcs=false -tags=containers_image_openpgp,exclude_graphdriver_btrfs,exclude_graphdriver_devicemapper,containers_image_storage_stub" \
