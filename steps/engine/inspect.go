@@ -62,7 +62,7 @@ func (e *Engine) roundIf(ctx context.Context, needed func() bool) error {
 		return nil
 	}
 	e.mu.Lock()
-	list := e.core.inspector.steps()
+	list, _ := e.core.inspector.steps()
 	e.mu.Unlock()
 	var wait sync.WaitGroup
 	for _, step := range list {
