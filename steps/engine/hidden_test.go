@@ -31,7 +31,7 @@ func (b *bonding) Inspect(_ context.Context, _ *backend.Node, report steps.Repor
 func TestHiddenAnswerFailsNoLook(t *testing.T) {
 	w := newWorld()
 	w.asks = func(cfg *site.Config) []steps.Stage {
-		return []steps.Stage{{ID: "network", Steps: []steps.Step{&bonding{steps.NetworkEntry{Site: cfg}}}}}
+		return []steps.Stage{{ID: "network", Steps: []steps.Step{&bonding{steps.NetworkEntry{Site: cfg, NodeNet: &steps.NodeNetwork{}}}}}}
 	}
 	r := newRig(t, w)
 	token := take(t, r)
