@@ -181,6 +181,9 @@ func (s *NetworkEntry) Inspect(ctx context.Context, node *backend.Node, report R
 	return s.NodeNet.probe(ctx, node.Now(), target, carriers.String(), report.Check)
 }
 
+// Forget has the next look ask the network again.
+func (s *NetworkEntry) Forget(now time.Time) { s.NodeNet.forget(now) }
+
 // Act lets the LED of a port blink.
 func (s *NetworkEntry) Act(ctx context.Context, _ *backend.Node, _, port string) error {
 	return s.NodeNet.net.Blink(ctx, port, blinkTime)

@@ -33,6 +33,7 @@ type NodeNetwork struct {
 
 	mu   sync.Mutex
 	key  string    // of the target probed last
+	seen time.Time // when that was
 	ends time.Time // when its verdict is too old
 	told []check.Check
 }
@@ -86,8 +87,19 @@ func (s *NodeNetwork) probe(ctx context.Context, now time.Time, t probe.Target, 
 	if err != nil {
 		return err
 	}
-	s.key, s.ends, s.told = key, now.Add(time.Since(begun)+stands(result.Checks)), result.Checks
+	s.seen = now.Add(time.Since(begun))
+	s.key, s.ends, s.told = key, s.seen.Add(stands(result.Checks)), result.Checks
 	return nil
+}
+
+// forget has the network asked again for someone who looks again: they may have pulled a cable or fixed a server since. A verdict of a
+// moment ago stands even so, because a key that is held down would have a DHCP server asked without a pause.
+func (s *NodeNetwork) forget(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if age := now.Sub(s.seen); age < 0 || age >= badStands { // less than 0: the clock was put back
+		s.ends = time.Time{}
+	}
 }
 
 func stands(seen []check.Check) time.Duration {

@@ -59,6 +59,40 @@ func TestNodeNetworkRepeatsResults(t *testing.T) {
 	}
 }
 
+// TestLookingAgainAsksTheNetwork: a person who pulled a cable or fixed a server, and looks again, is not told what was seen before. However
+// fast they press the key, the network is not asked more often than it can stand.
+func TestLookingAgainAsksTheNetwork(t *testing.T) {
+	asked := 0
+	s := &NodeNetwork{ask: func(context.Context, probe.Target, func(check.Check)) (probe.Result, error) {
+		asked++
+		return probe.Result{Checks: []check.Check{{ID: "net-gateway", Status: check.Pass}}}, nil
+	}}
+	entry := &NetworkEntry{Site: site.New(), NodeNet: s}
+	start := time.Unix(1_800_000_000, 0)
+	for _, look := range []struct {
+		at      time.Duration
+		pressed bool
+		asked   int
+	}{
+		{0, false, 1},
+		{time.Second, true, 1}, // seen a moment ago
+		{badStands + 2*time.Second, false, 1},
+		{badStands + 2*time.Second, true, 2},
+		{badStands + 4*time.Second, true, 2},
+		{2*badStands + 4*time.Second, true, 3},
+		{2*badStands + 5*time.Second, false, 3},
+		{-time.Hour, true, 4}, // the clock was put right
+	} {
+		now := start.Add(look.at)
+		if look.pressed {
+			entry.Forget(now)
+		}
+		if err := s.probe(t.Context(), now, probe.Target{}, "", func(check.Check) {}); err != nil || asked != look.asked {
+			t.Errorf("%+v: asked %d times, %v", look, asked, err)
+		}
+	}
+}
+
 // TestADocumentIsProbed: the probes look at the ports and addresses that a document describes, as they do with typed settings.
 func TestADocumentIsProbed(t *testing.T) {
 	cfg := site.New()

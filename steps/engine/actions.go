@@ -72,7 +72,7 @@ func (e *Engine) Do(ctx context.Context, token string, a session.Action) error {
 	case session.PowerOff:
 		return e.o.Node.Host.PowerOff(ctx, "asked for at a console")
 	case session.Inspect:
-		return e.round(ctx)
+		return lookAgain(ctx, e)
 	case session.Update:
 		return startUpdate(ctx, e, token, a)
 	}

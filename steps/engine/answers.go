@@ -63,6 +63,19 @@ func (d *draft) takeUp(log *slog.Logger) {
 		d.folder.remove(name)
 	}
 	d.open(cfg)
+	d.forgetTyped()
+}
+
+// forgetTyped takes what a person gave out of what was found: the kept draft does not tell what was there before. To go back is to go back
+// to the default, or to nothing, which the next look fills in with what it finds.
+func (d *draft) forgetTyped() {
+	usual := site.New()
+	for path, source := range d.site.Sources {
+		if chosen.ByPerson(source) {
+			value, _ := usual.Get(path)
+			d.found[path] = found{value, usual.Sources[path]}
+		}
+	}
 }
 
 // typed tells whether a person has answered something.

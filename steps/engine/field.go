@@ -6,17 +6,23 @@ import (
 
 	"touchdown/backend/message"
 	"touchdown/steps"
+	"touchdown/steps/chosen"
 	"touchdown/steps/site"
 	"touchdown/steps/view"
 )
 
-// suggest fills in a value that was found on the machine, and tells whether it did. What a person entered, and what was reviewed,
-// stays.
+// suggest fills in a value that was found on the machine, and tells whether consoles have something to show. What a person entered, and what
+// was reviewed, stays. Beside what a person entered the value counts as found where nothing else was: they can go back to it.
 func (d *draft) suggest(path, value, source string) (bool, error) {
-	if old, _ := d.site.Get(path); old != "" || d.review != nil {
+	old, _ := d.site.Get(path)
+	if d.review != nil || old != "" && (d.found[path].value != "" || !chosen.ByPerson(d.site.Sources[path])) {
 		return false, nil
 	}
-	if err := d.site.SetFrom(path, value, source); err != nil {
+	cfg := d.site
+	if old != "" {
+		cfg = cfg.Clone() // only to be judged
+	}
+	if err := cfg.SetFrom(path, value, source); err != nil {
 		return false, err
 	}
 	d.found[path], d.together = found{value, source}, nil

@@ -36,9 +36,6 @@ func (d *draft) inputs() string {
 	return d.folder.key.inputs(cfg)
 }
 
-// stepInputs is the fingerprint of the answers that a step reads.
-func (d *draft) stepInputs(step steps.Step) string { return d.folder.key.stepInputs(d.site, step) }
-
 // hmacKey is the node's own key under which fingerprints are made.
 type hmacKey []byte
 

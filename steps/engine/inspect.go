@@ -62,7 +62,7 @@ func (e *Engine) roundIf(ctx context.Context, needed func() bool) error {
 		return nil
 	}
 	e.mu.Lock()
-	list := e.core.inspector.steps()
+	list, _ := e.core.inspector.steps()
 	e.mu.Unlock()
 	var wait sync.WaitGroup
 	for _, step := range list {
@@ -84,6 +84,25 @@ func (e *Engine) roundIf(ctx context.Context, needed func() bool) error {
 		i.again()
 	}
 	return nil
+}
+
+// forgetful is a step that repeats what a look found a moment ago, until it is told to forget it.
+type forgetful interface{ Forget(now time.Time) }
+
+// lookAgain is a round that a person asks for. They want to know how the machine is now, so no step repeats what it found earlier. It
+// forgets once a round that runs already has ended, whose verdicts are new.
+func lookAgain(ctx context.Context, e *Engine) error {
+	return e.roundIf(ctx, func() bool {
+		e.mu.Lock()
+		list, _ := e.core.inspector.steps()
+		e.mu.Unlock()
+		for _, step := range list {
+			if f, ok := step.(forgetful); ok {
+				f.Forget(e.o.Node.Now())
+			}
+		}
+		return true
+	})
 }
 
 // stale tells whether a step has yet to look at the answers as they are.

@@ -15,6 +15,7 @@ import (
 	"touchdown/backend/message"
 	"touchdown/steps"
 	"touchdown/steps/event"
+	"touchdown/steps/session"
 )
 
 // TestFirstConsoleSeesTheMachineAsItIs: on a node that boots slowly the engine has looked, and stopped looking, long before
@@ -199,4 +200,44 @@ func TestALookMayTakeLong(t *testing.T) {
 			})
 		})
 	}
+}
+
+// remembering counts how often it is told that its next look is to ask again.
+type remembering struct {
+	slow
+	forgot *atomic.Int32
+}
+
+func (r remembering) Forget(time.Time) { r.forgot.Add(1) }
+
+// TestLookAgainForgets: a look that a person asks for repeats nothing that was found earlier, and that of a round or of a review does. The
+// clock jumps.
+func TestLookAgainForgets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w, forgot := newWorld(), &atomic.Int32{}
+		w.more = []steps.Stage{{ID: "slow", Steps: []steps.Step{remembering{slow{}, forgot}}}}
+		r := newRig(t, w)
+		defer r.Close()
+		token := take(t, r)
+		ctx, leave := context.WithCancel(t.Context())
+		watching := make(chan struct{})
+		go func() {
+			defer close(watching)
+			_ = r.Events(ctx, "", 0, func([]event.Event) error { return nil })
+		}()
+		time.Sleep(time.Minute)
+		if n := forgot.Load(); n != 0 {
+			t.Errorf("the rounds of a minute forgot %d times", n)
+		}
+		must(t, r.Do(t.Context(), token, session.Action{Verb: session.Inspect}))
+		if n := forgot.Load(); n != 1 {
+			t.Errorf("a look that was asked for forgot %d times", n)
+		}
+		reviewed(t, r, token)
+		if n := forgot.Load(); n != 1 {
+			t.Errorf("with the review it forgot %d times", n)
+		}
+		leave()
+		<-watching
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/event"
+	"touchdown/steps/site"
 	"touchdown/steps/view"
 )
 
@@ -53,17 +54,23 @@ func (i *inspector) again() {
 	}
 }
 
-// steps are those that look, made for the answers as they are.
-func (i *inspector) steps() []steps.Step {
-	var list []steps.Step
-	for _, stage := range i.draft.stages() {
+// steps are those that look, with the answers that they read. These are the effective ones: what a look found wrong with an answer that
+// another one hides could be fixed by nobody, and would keep the work from starting.
+func (i *inspector) steps() (list []steps.Step, cfg *site.Config) {
+	cfg, stages := i.draft.effective()
+	for _, stage := range stages {
 		for _, step := range stage.Steps {
 			if _, ok := step.(steps.Inspector); ok {
 				list = append(list, step)
 			}
 		}
 	}
-	return list
+	return list, cfg
+}
+
+// inputs is the fingerprint of the answers that a step reads.
+func (i *inspector) inputs(cfg *site.Config, step steps.Step) string {
+	return i.draft.folder.key.stepInputs(cfg, step)
 }
 
 // begin notes that a step looks at the answers as they are. It returns nil when it is not the time to look.
@@ -71,12 +78,12 @@ func (i *inspector) begin(id string, drop context.CancelCauseFunc) *look {
 	if i.job.state != view.Collecting {
 		return nil
 	}
-	list := i.steps()
+	list, cfg := i.steps()
 	at := slices.IndexFunc(list, func(step steps.Step) bool { return step.ID() == id })
 	if at < 0 {
 		return nil
 	}
-	l := &look{step: list[at], inputs: i.draft.stepInputs(list[at]), drop: drop, told: map[string]bool{}}
+	l := &look{step: list[at], inputs: i.inputs(cfg, list[at]), drop: drop, told: map[string]bool{}}
 	i.looking[id] = l
 	return l
 }
@@ -108,7 +115,8 @@ func (i *inspector) end(l *look, err error, closing bool) (again bool) {
 		}
 		i.looked[id] = l.inputs
 		news = news || older
-		again = i.draft.stepInputs(l.step) != l.inputs // it filled in an answer that it reads
+		cfg, _ := i.draft.effective()
+		again = i.inputs(cfg, l.step) != l.inputs // it filled in an answer that it reads
 	}
 	if news {
 		i.recorder.changed()
@@ -143,8 +151,9 @@ func (i *inspector) clearUntold(l *look) {
 // outdate stops the looks whose answers were replaced and asks for a new one of every step that has not seen the
 // answers as they are.
 func (i *inspector) outdate() {
-	for _, step := range i.steps() {
-		if l := i.looking[step.ID()]; l != nil && l.inputs != i.draft.stepInputs(step) {
+	list, cfg := i.steps()
+	for _, step := range list {
+		if l := i.looking[step.ID()]; l != nil && l.inputs != i.inputs(cfg, step) {
 			l.outdated = true
 			l.drop(errOutdated)
 		}
@@ -163,30 +172,33 @@ func (i *inspector) stop() {
 }
 
 // stale tells whether a step has yet to look at the answers as they are.
-func (i *inspector) stale() bool { return slices.ContainsFunc(i.steps(), i.due) }
+func (i *inspector) stale() bool {
+	list, cfg := i.steps()
+	return slices.ContainsFunc(list, func(step steps.Step) bool { return i.due(cfg, step) })
+}
 
-// due tells whether a step has yet to look at the answers as they are. To a console it is looking: a console that asks
-// before the look has begun must not take a stage without checks for one that has none.
-func (i *inspector) due(step steps.Step) bool {
+// due tells whether a step has yet to look at the answers as they are, of which cfg has the effective ones. To a console it is looking: a
+// console that asks before the look has begun must not take a stage without checks for one that has none.
+func (i *inspector) due(cfg *site.Config, step steps.Step) bool {
 	_, looks := step.(steps.Inspector)
-	return looks && i.job.state == view.Collecting && i.looked[step.ID()] != i.draft.stepInputs(step)
+	return looks && i.job.state == view.Collecting && i.looked[step.ID()] != i.inputs(cfg, step)
 }
 
 // shows tells a console whether a step looks now, or has yet to.
-func (i *inspector) shows(step steps.Step) bool {
+func (i *inspector) shows(cfg *site.Config, step steps.Step) bool {
 	l := i.looking[step.ID()]
 	if l != nil {
 		l.shown = true
 	}
-	return l != nil || i.due(step)
+	return l != nil || i.due(cfg, step)
 }
 
 // staleChecks are the IDs of a step's checks that are about other answers than the current ones.
-func (i *inspector) staleChecks(step steps.Step) []string {
-	if !i.due(step) {
+func (i *inspector) staleChecks(cfg *site.Config, step steps.Step) []string {
+	if !i.due(cfg, step) {
 		return nil
 	}
-	id, now := step.ID(), i.draft.stepInputs(step)
+	id, now := step.ID(), i.inputs(cfg, step)
 	var stale []string
 	l := i.looking[id]
 	for _, c := range i.job.step(id).checks {

@@ -124,21 +124,24 @@ func TestInspectorAlone(t *testing.T) {
 	r := newRecorder(t)
 	d := newDraft(t)
 	i := newInspector(d, r.job, r)
-	step := i.steps()[0]
-	if !i.due(step) || !i.stale() {
+	list, _ := i.steps()
+	step := list[0]
+	due := func() bool { return i.due(d.site, step) }
+	stale := func() []string { return i.staleChecks(d.site, step) }
+	if !due() || !i.stale() {
 		t.Error("nobody has looked, and no step is due")
 	}
 	look := func(drop func(error)) *look { return i.begin(step.ID(), drop) }
 	first := look(func(error) {})
 	i.check(first, check.Check{ID: "cable", Status: check.Pass})
-	if i.end(first, nil, false) || i.due(step) || len(i.staleChecks(step)) > 0 {
+	if i.end(first, nil, false) || due() || len(stale()) > 0 {
 		t.Error("a step that has looked is due")
 	}
 	dropped := false
 	second := look(func(error) { dropped = true })
 	must(t, d.set("spec.clusterName", "shop"))
 	i.outdate()
-	if stale := i.staleChecks(step); !dropped || len(stale) != 1 || stale[0] != "cable" {
+	if stale := stale(); !dropped || len(stale) != 1 || stale[0] != "cable" {
 		t.Errorf("the look at other answers goes on: %t, stale: %q", !dropped, stale)
 	}
 	if !i.end(second, errOutdated, false) {

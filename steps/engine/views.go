@@ -10,6 +10,7 @@ import (
 	"touchdown/backend/message"
 	"touchdown/backend/report"
 	"touchdown/steps"
+	"touchdown/steps/site"
 	"touchdown/steps/view"
 )
 
@@ -40,13 +41,14 @@ func (c *core) snapshot(machine []message.Text) *view.Snapshot {
 	s.Left, s.Late = j.left(now)
 	s.Edited = j.accepted != "" && s.State != view.IsDone && j.accepted != c.folder.key.lasting(c.draft.site)
 	asks, closed := map[string]string{}, map[string]string{} // which stage asks for a path, and which of the advanced ones
+	effective, _ := c.draft.effective()                      // once: each snapshot asks for it, and it makes the list of steps
 	for _, stage := range c.draft.stages() {
 		view, here := view.Stage{ID: stage.ID, Title: stage.Title, Advanced: stage.Advanced}, asks
 		if stage.Advanced {
 			here = closed
 		}
 		for _, step := range stage.Steps {
-			v := c.stepView(step)
+			v := c.stepView(step, effective)
 			for _, f := range v.Fields {
 				here[f.Path] = stage.ID
 			}
@@ -104,10 +106,11 @@ func firstAsked(asks map[string]string, paths []string) string {
 	return ""
 }
 
-func (c *core) stepView(step steps.Step) view.Step {
+// stepView is a step as consoles see it. What was looked at was looked at for the effective answers.
+func (c *core) stepView(step steps.Step, effective *site.Config) view.Step {
 	s := c.job.step(step.ID())
 	v := view.Step{
-		ID: step.ID(), Title: step.Title(), Status: s.status, Inspecting: c.inspector.shows(step), Stale: c.inspector.staleChecks(step),
+		ID: step.ID(), Title: step.Title(), Status: s.status, Inspecting: c.inspector.shows(effective, step), Stale: c.inspector.staleChecks(effective, step),
 		Skip: s.skip, Checks: slices.Clone(s.checks), Said: slices.Clone(s.said),
 		Started: s.started, Seconds: s.seconds,
 	}

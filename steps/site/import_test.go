@@ -51,9 +51,9 @@ func TestImport(t *testing.T) {
 			"additionalTrustBundle: |\n  x\n  y\nadditionalTrustBundlePolicy: Always\n" +
 			"imageDigestSources:\n- source: a.b\n  mirrors: [c.d]\n  sourcePolicy: AllowContactingSource\n" +
 			"networking: {machineNetwork: [{cidr: 198.51.100.0/24}]}\nplatform: {baremetal: {additionalNTPServers: [ntp.example.com], apiVIPs: [198.51.100.5]}}\n"},
-		{"install config before 4.14", installConfig, "metadata: {name: store}\nbaseDomain: example.com\nimageContentSources: [{source: a.b, mirrors: [c.d]}]\nplatform: {none: {}}\n"},
-		{"install config with mirrors as text", installConfig, "imageDigestSources: a\n"},
-		{"install config with mistyped mirrors", installConfig, "imageDigestSources: [{source: [a], mirrors: b}]\n"},
+		{"install config before 4.14", installConfig, "apiVersion: v1\nmetadata: {name: store}\nbaseDomain: example.com\nimageContentSources: [{source: a.b, mirrors: [c.d]}]\nplatform: {none: {}}\n"},
+		{"install config with mirrors as text", installConfig, "apiVersion: v1\nimageDigestSources: a\n"},
+		{"install config with mistyped mirrors", installConfig, "apiVersion: v1\nimageDigestSources: [{source: [a], mirrors: b}]\n"},
 		{"agent config", agentConfig, "apiVersion: v1beta1\nkind: AgentConfig\nmetadata: {name: store}\nrendezvousIP: 198.51.100.10\nadditionalNTPSources: [ntp.example.com, 198.51.100.123]\n" +
 			"hosts:\n- hostname: node\n  role: master\n  rootDeviceHints: {deviceName: /dev/sda}\n  interfaces: [{name: eth0, macAddress: '00:53:00:12:34:56'}]\n" +
 			"  networkConfig:\n    interfaces: # the port\n    - name: eth0\n      type: ethernet\n      ipv4: {enabled: true, dhcp: true}\n"},
@@ -63,7 +63,7 @@ func TestImport(t *testing.T) {
 		{"no agent config", agentConfig, "kind: Other\n"},
 		{"empty install config", installConfig, ""},
 		{"list", installConfig, "- a\n"},
-		{"anchors", installConfig, "baseDomain: &a b\npullSecret: *a\n"},
+		{"anchors", installConfig, "apiVersion: v1\nbaseDomain: &a b\npullSecret: *a\n"},
 	}
 	var b strings.Builder
 	for _, c := range cases {

@@ -166,8 +166,8 @@ func TestImportOneNode(t *testing.T) {
 // TestImportOfSeveralHosts: what an agent-config or install-config says about all hosts is imported without a choice.
 func TestImportOfSeveralHosts(t *testing.T) {
 	for doc, hosts := range map[string]string{
-		"kind: AgentConfig\nmetadata: {name: store}\nhosts: [{hostname: a}, {hostname: b}]\n":                              "hosts",
-		"baseDomain: example.com\nmetadata: {name: store}\nplatform: {baremetal: {hosts: [{name: a}, {name: b, x: y}]}}\n": "platform.baremetal.hosts",
+		"kind: AgentConfig\nmetadata: {name: store}\nhosts: [{hostname: a}, {hostname: b}]\n":                                              "hosts",
+		"apiVersion: v1\nbaseDomain: example.com\nmetadata: {name: store}\nplatform: {baremetal: {hosts: [{name: a}, {name: b, x: y}]}}\n": "platform.baremetal.hosts",
 	} {
 		config, notes, err := Import([]byte(doc), "doc", ImportChoice{})
 		if err != nil || config.Spec.ClusterName != "store" || config.Spec.Hostname != "" {
@@ -210,7 +210,7 @@ func TestImportOfAClusterWithoutNodes(t *testing.T) {
 // TestImportTellsHowMuchIsLeftOut: notes without end help nobody, but none is dropped without a word.
 func TestImportTellsHowMuchIsLeftOut(t *testing.T) {
 	var doc strings.Builder
-	doc.WriteString("baseDomain: example.com\n")
+	doc.WriteString("apiVersion: v1\nbaseDomain: example.com\n")
 	const keys = maxLeftOut + 50
 	for i := range keys {
 		doc.WriteString("a" + strings.Repeat("b", i%20) + string(rune('a'+i%26)) + string(rune('a'+i/26)) + ": x\n")
@@ -229,7 +229,7 @@ func TestImportOfADeepDocument(t *testing.T) {
 	nested := func(levels int) string { // the root is one more
 		return strings.Repeat("{role: b, a: ", levels) + "x" + strings.Repeat("}", levels)
 	}
-	_, notes, err := Import([]byte("{baseDomain: example.com, a: "+nested(maxDepth-1)+"}"), "doc", ImportChoice{})
+	_, notes, err := Import([]byte("{apiVersion: v1, baseDomain: example.com, a: "+nested(maxDepth-1)+"}"), "doc", ImportChoice{})
 	if err != nil || !slices.Contains(notes, strings.Repeat("a.", maxDepth-1)+"a is left out: this release has nothing for it") {
 		t.Errorf("%v: %s", err, strings.Join(notes, "\n"))
 	}

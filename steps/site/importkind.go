@@ -33,10 +33,13 @@ const (
 )
 
 // importKinds has one row a document.
+//
+// An install-config needs its apiVersion, without which openshift-install refuses it: the values of a Helm chart or an Ansible role may have
+// the same keys.
 var importKinds = []importKind{
 	{seedReconfiguration, message.T("a SeedReconfiguration"), nil, false, fromSeedReconfiguration},
 	{clusterRelocation, message.T("a ClusterRelocation"), []string{"rhsyseng.github.io/v1beta1"}, true, fromClusterRelocation},
-	{installConfig, message.T("an install-config"), []string{"v1"}, false, fromInstallConfig},
+	{installConfig, message.T("an install-config"), []string{"v1"}, true, fromInstallConfig},
 	{agentConfig, message.T("an agent-config"), []string{"v1alpha1", "v1beta1"}, false, fromAgentConfig},
 	{ztpSiteConfig, message.T("a SiteConfig (ran.openshift.io)"), []string{"ran.openshift.io/v1"}, true, fromZTPSiteConfig},
 	{clusterInstance, message.T("a ClusterInstance"), []string{"siteconfig.open-cluster-management.io/v1alpha1"}, true, fromClusterInstance},

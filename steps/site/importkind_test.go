@@ -62,15 +62,17 @@ func TestImportersRefuseOtherDocuments(t *testing.T) {
 // TestImportersRefuseOtherVersions: a later form may mean something else by the same keys.
 func TestImportersRefuseOtherVersions(t *testing.T) {
 	for doc, want := range map[string]string{
-		"apiVersion: v2\nbaseDomain: example.com\n":                                       "apiVersion: is not v1;",
-		"apiVersion: [v1]\nbaseDomain: example.com\n":                                     "apiVersion: is not v1;",
-		"apiVersion: v1beta2\nkind: AgentConfig\n":                                        "apiVersion: is not v1alpha1 or v1beta1;",
-		"apiVersion: v1alpha1\nkind: AgentConfig\nspec:\n  nodes: [{hostname: a}]\n":      "spec: is how the first agent-configs were written",
-		`{"api_version":2,"cluster_name":"store"}`:                                        "api_version: is not 1,",
-		`{"cluster_name":"store"}`:                                                        "api_version: is not 1,",
-		"kind: NMStateConfig\nspec: {}\n":                                                 "apiVersion: is not agent-install.openshift.io/v1beta1;",
-		"apiVersion: ran.openshift.io/v2\nkind: SiteConfig\nspec: {}\n":                   "apiVersion: is not ran.openshift.io/v1;",
-		"apiVersion: rhsyseng.github.io/v2\nkind: ClusterRelocation\nspec: {domain: a.b}": "apiVersion: is not rhsyseng.github.io/v1beta1;",
+		"apiVersion: v2\nbaseDomain: example.com\n":                                            "apiVersion: is not v1;",
+		"baseDomain: example.com\nmetadata: {name: store}\nreplicas: 1\n":                      "apiVersion: is not v1;", // the values of a Helm chart
+		"---\nbaseDomain: example.com\nimageContentSources: [{source: a.b, mirrors: [c.d]}]\n": "apiVersion: is not v1;", // the variables of an Ansible role
+		"apiVersion: [v1]\nbaseDomain: example.com\n":                                          "apiVersion: is not v1;",
+		"apiVersion: v1beta2\nkind: AgentConfig\n":                                             "apiVersion: is not v1alpha1 or v1beta1;",
+		"apiVersion: v1alpha1\nkind: AgentConfig\nspec:\n  nodes: [{hostname: a}]\n":           "spec: is how the first agent-configs were written",
+		`{"api_version":2,"cluster_name":"store"}`:                                             "api_version: is not 1,",
+		`{"cluster_name":"store"}`:                                                             "api_version: is not 1,",
+		"kind: NMStateConfig\nspec: {}\n":                                                      "apiVersion: is not agent-install.openshift.io/v1beta1;",
+		"apiVersion: ran.openshift.io/v2\nkind: SiteConfig\nspec: {}\n":                        "apiVersion: is not ran.openshift.io/v1;",
+		"apiVersion: rhsyseng.github.io/v2\nkind: ClusterRelocation\nspec: {domain: a.b}":      "apiVersion: is not rhsyseng.github.io/v1beta1;",
 	} {
 		_, _, err := Import([]byte(doc), "old", ImportChoice{})
 		if err == nil || !strings.Contains(err.Error(), want) {
