@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,8 +8,6 @@ import (
 	"slices"
 	"testing"
 	"time"
-
-	"touchdown/test/resume"
 )
 
 // choice is whether and where a landing is given up.
@@ -28,20 +25,6 @@ type scene struct {
 	choice choice
 	before []fault // on the way to the site
 	behind []fault // on the way back
-}
-
-// played is what is kept of a scene that is over.
-func played(s scene, struck []fault, err error) resume.Play {
-	p := resume.Play{Scene: s.String()}
-	if err != nil {
-		p.Wrong = err.Error()
-		return p
-	}
-	p.Counts = map[string]int{}
-	for _, b := range struck {
-		p.Counts[string(b.kind)]++
-	}
-	return p
 }
 
 // String has all that makes the scene what it is: with the same words the same happens.
@@ -146,16 +129,5 @@ func TestFaultsReachEveryBoundary(t *testing.T) {
 				t.Errorf("seed %d: %d faults reach %d of 60 events", seed, n, len(reached))
 			}
 		}
-	}
-}
-
-// TestASceneThatWentWrongIsKeptSo: with what was wrong, and its faults count for nothing.
-func TestASceneThatWentWrongIsKeptSo(t *testing.T) {
-	struck := []fault{{kind: powerCut}, {kind: powerCut}}
-	if p := played(scene{choice: land}, struck, errors.New("torn")); p.Wrong != "torn" || len(p.Counts) != 0 {
-		t.Errorf("%+v", p)
-	}
-	if p := played(scene{choice: land}, struck, nil); p.Wrong != "" || p.Counts[string(powerCut)] != 2 {
-		t.Errorf("%+v", p)
 	}
 }
