@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"touchdown/steps/view"
 	"touchdown/test/bench"
 	"touchdown/test/bench/landing"
 	"touchdown/test/resume"
@@ -81,6 +80,9 @@ func (c *reference) untouched(t *testing.T) {
 	if c.objects, err = r.released(ctx); err != nil {
 		t.Fatal(err)
 	}
+	if err := become(ctx, time.Minute, "", func(ctx context.Context) (string, error) { return "", r.proofAsBefore(ctx) }); err != nil {
+		t.Fatalf("an untouched node: %v", err)
+	}
 }
 
 // edgeRide is a node at its site and the time of one scene, which begins with the node: before that it waits for its place.
@@ -100,49 +102,6 @@ func newRide(ctx context.Context, t *testing.T, l *landing.Landing) *ride {
 		t.Fatal(err)
 	}
 	return r
-}
-
-func (r *ride) onNode(ctx context.Context) (string, error) { return onNode(ctx, r.Landing) }
-
-// atFactory is the state of a node that waits for its site, once its boot has found the site's DHCP server, and what that
-// says of name servers has come to /etc/resolv.conf.
-func atFactory(ctx context.Context, l *landing.Landing) (string, error) {
-	const given = `ip -4 -o address show br-ex | grep -q " dynamic " && ip -4 route show default | grep -q . && grep -qF 198.51.100.53 /etc/resolv.conf`
-	if err := l.Node.Wait(ctx, given); err != nil {
-		return "", err
-	}
-	return onNode(ctx, l)
-}
-
-func nodeAndAPI(ctx context.Context, l *landing.Landing) (string, error) {
-	node, err := onNode(ctx, l)
-	if err != nil {
-		return "", err
-	}
-	objects, err := inAPI(ctx, l)
-	return node + objects, err
-}
-
-// released opens the gate by hand, as no product does, to see what the API of a node holds that waits for its site.
-func (r *ride) released(ctx context.Context) (string, error) {
-	if _, err := r.Node.Shell(ctx, "rm /var/lib/touchdown/armed && systemctl start kubelet"); err != nil {
-		return "", err
-	}
-	if err := r.Node.PodsReady(ctx); err != nil {
-		return "", err
-	}
-	// Its operators may still be at work: the API is at rest when it is the same after a while.
-	before := ""
-	err := wait.For(ctx, "an API at rest", func(ctx context.Context) error {
-		got, err := inAPI(ctx, r.Landing)
-		if err == nil && got != before {
-			before = got
-			time.Sleep(2 * time.Second) // the while
-			err = errors.New("it still changes")
-		}
-		return err
-	})
-	return before, err
 }
 
 // play lets one scene happen and judges its end.
@@ -173,37 +132,6 @@ func (c *reference) play(ctx context.Context, r *ride, s scene) error {
 		return c.isLanded(ctx, r)
 	}
 	return c.isBack(ctx, r)
-}
-
-func (r *ride) lives(ctx context.Context, want string) error {
-	s, err := r.snapshot(ctx)
-	if err == nil && s.Life != want {
-		err = fmt.Errorf("the engine calls the node %s, not %s; the job is %s", s.Life, want, s.State)
-	}
-	return err
-}
-
-func (c *reference) isLanded(ctx context.Context, r *ride) error {
-	if err := r.lives(ctx, view.LifeLanded); err != nil {
-		return err
-	}
-	if err := become(ctx, time.Minute, c.landed, func(ctx context.Context) (string, error) { return nodeAndAPI(ctx, r.Landing) }); err != nil {
-		return err
-	}
-	return become(ctx, time.Minute, "", func(ctx context.Context) (string, error) { return "", r.Proof(ctx, domain) })
-}
-
-func (c *reference) isBack(ctx context.Context, r *ride) error {
-	if err := r.lives(ctx, "returned"); err != nil {
-		return err
-	}
-	if err := become(ctx, time.Minute, c.factory, r.onNode); err != nil {
-		return err
-	}
-	if _, err := r.released(ctx); err != nil {
-		return err
-	}
-	return become(ctx, 30*time.Second, c.objects, func(ctx context.Context) (string, error) { return inAPI(ctx, r.Landing) })
 }
 
 // programHere is the program that every landing of this tree lays on its node, as it is now.

@@ -52,6 +52,9 @@ func (r *ride) handedOver(ctx context.Context) error {
 	if err := r.toEnd(ctx); err != nil { // the hand-over's event is the job's last
 		return err
 	}
+	if r.secrets, err = secretsInAPI(ctx, r.Landing); err != nil {
+		return err
+	}
 	r.before = r.heard
 	r.heard, r.names, r.ended, r.earlier = nil, nil, false, s.Started
 	r.told.Store(false)

@@ -75,6 +75,7 @@ type ride struct {
 	ended  bool
 	over   bool // the job had ended before the last fault was waited for
 
+	secrets    string       // of the cluster that was handed over: an undo of what came later brings back the same
 	earlier    time.Time    // when the job before began
 	told       atomic.Bool  // the engine said that the job begins
 	asked      atomic.Value // what the last client said that asked in vain
