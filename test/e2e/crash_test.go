@@ -147,6 +147,11 @@ func programHere() (resume.Unchanged, error) {
 // journal and at random moments. Every node must end as an undisturbed one does, or where undo was chosen as it left the factory.
 func TestCrash(t *testing.T) {
 	n, each, seed := crashes()
+	keep, err := resume.OpenPlays(os.Getenv("CRASH_KEEP"), os.Getenv("CRASH_OF"), seed, os.Getenv("FRESH") == "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(keep.Close)
 	begin := time.Now()
 	program, unread := programHere()
 	c := &reference{}
@@ -163,11 +168,6 @@ func TestCrash(t *testing.T) {
 	}
 	sum := newSummary()
 	t.Cleanup(func() { t.Logf("crash: seed %d, %s; %.0f s", seed, sum, time.Since(begin).Seconds()) })
-	keep, err := resume.OpenPlays(os.Getenv("CRASH_KEEP"), os.Getenv("CRASH_OF"), seed, os.Getenv("FRESH") == "1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(keep.Close)
 	t.Logf("begins with: %s", keep)
 	// What went wrong in an earlier run fails this one too: a fault that shows itself once in a thousand landings is not gone
 	// because the next run does not show it.
