@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -56,6 +57,9 @@ func scenes(seed uint64, c *reference, n, each int) []scene {
 			if s.choice != land {
 				if of = count / 2; j >= of {
 					way, at, of, names = &s.behind, j-of, count-of, back
+					if s.choice == undoMid {
+						names = undoFrom(c, s.before)
+					}
 				} else if s.choice == undoMid {
 					names = names[:max(1, len(names)*2/3)]
 				}
@@ -66,6 +70,24 @@ func scenes(seed uint64, c *reference, n, each int) []scene {
 		out[i] = s
 	}
 	return out
+}
+
+// undoFrom is what an undo on the way has of the undisturbed undo: the events of steps that had begun at the last event that a fault waits
+// for. A fault behind another one would never come, and all faults behind it would find the undo at its end.
+func undoFrom(c *reference, before []fault) []string {
+	reached := 0
+	for _, b := range before {
+		reached = max(reached, slices.Index(c.landing, b.at)+1)
+	}
+	begun := slices.DeleteFunc(slices.Clone(c.undoing), func(name string) bool {
+		_, step, _ := strings.Cut(name, " ")
+		step, _, _ = strings.Cut(step, " ") // a check has its name behind it
+		return !slices.Contains(c.landing[:reached], "started "+step)
+	})
+	if len(begun) == 0 {
+		return c.undoing // before the first step there is nothing to hit, whatever is drawn
+	}
+	return begun
 }
 
 func randomFault(random *rand.Rand, at string) fault {
@@ -129,5 +151,37 @@ func TestFaultsReachEveryBoundary(t *testing.T) {
 				t.Errorf("seed %d: %d faults reach %d of 60 events", seed, n, len(reached))
 			}
 		}
+	}
+}
+
+// TestAnUndoOnTheWayIsHitInItsEvents: no fault waits for the undo of a step that has not begun.
+func TestAnUndoOnTheWayIsHitInItsEvents(t *testing.T) {
+	c := quiet()
+	c.landing, c.undoing = []string{"started job"}, []string{"undoing job"}
+	for i := range 30 {
+		c.landing = append(c.landing, fmt.Sprintf("started s%d", i), fmt.Sprintf("done s%d", i))
+		c.undoing = append(c.undoing, fmt.Sprintf("undoing s%d", 29-i), fmt.Sprintf("undone s%d", 29-i))
+	}
+	hit := 0
+	for seed := range uint64(20) {
+		for _, s := range scenes(seed, c, 400, perLanding) {
+			var reached int
+			for _, b := range s.before {
+				reached = max(reached, slices.Index(c.landing, b.at))
+			}
+			for _, b := range s.behind {
+				if s.choice != undoMid || b.at == "" {
+					continue
+				}
+				hit++
+				_, step, _ := strings.Cut(b.at, " ")
+				if slices.Index(c.landing, "started "+step) > reached {
+					t.Errorf("seed %d: %s", seed, s)
+				}
+			}
+		}
+	}
+	if hit < 100 {
+		t.Errorf("only %d faults wait for an event of an undo on the way", hit)
 	}
 }
