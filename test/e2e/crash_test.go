@@ -9,11 +9,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"touchdown/steps/view"
+	"touchdown/test/bench"
 	"touchdown/test/bench/landing"
 	"touchdown/test/resume"
 	"touchdown/test/wait"
@@ -45,9 +44,9 @@ type reference struct {
 }
 
 // undisturbed lands one node, takes it back and notes what there is to see.
-func (c *reference) undisturbed(ctx context.Context, t *testing.T) {
+func (c *reference) undisturbed(t *testing.T) {
 	t.Helper()
-	r := newRide(ctx, t, landing.Start(t, landing.Options{Network: edge()}))
+	ctx, r := edgeRide(t)
 	var err error
 	if c.factory, err = atFactory(ctx, r.Landing); err != nil {
 		t.Fatal(err)
@@ -74,13 +73,24 @@ func (c *reference) undisturbed(ctx context.Context, t *testing.T) {
 }
 
 // untouched opens the gate of a node that never landed.
-func (c *reference) untouched(ctx context.Context, t *testing.T) {
+func (c *reference) untouched(t *testing.T) {
 	t.Helper()
-	r := newRide(ctx, t, landing.Start(t, landing.Options{Network: edge()}))
+	ctx, r := edgeRide(t)
 	var err error
 	if c.objects, err = r.released(ctx); err != nil {
 		t.Fatal(err)
 	}
+	if err := become(ctx, time.Minute, "", func(ctx context.Context) (string, error) { return "", r.proofAsBefore(ctx) }); err != nil {
+		t.Fatalf("an untouched node: %v", err)
+	}
+}
+
+// edgeRide is a node at its site and the time of one scene, which begins with the node: before that it waits for its place.
+func edgeRide(t *testing.T) (context.Context, *ride) {
+	t.Helper()
+	l := landing.Start(t, landing.Options{Network: edge()})
+	ctx := wait.Within(t, 6*time.Minute)
+	return ctx, newRide(ctx, t, l)
 }
 
 // newRide is a node at its site, with no job yet.
@@ -92,49 +102,6 @@ func newRide(ctx context.Context, t *testing.T, l *landing.Landing) *ride {
 		t.Fatal(err)
 	}
 	return r
-}
-
-func (r *ride) onNode(ctx context.Context) (string, error) { return onNode(ctx, r.Landing) }
-
-// atFactory is the state of a node that waits for its site, once its boot has found the site's DHCP server, and what that
-// says of name servers has come to /etc/resolv.conf.
-func atFactory(ctx context.Context, l *landing.Landing) (string, error) {
-	const given = `ip -4 -o address show br-ex | grep -q " dynamic " && ip -4 route show default | grep -q . && grep -qF 198.51.100.53 /etc/resolv.conf`
-	if err := l.Node.Wait(ctx, given); err != nil {
-		return "", err
-	}
-	return onNode(ctx, l)
-}
-
-func nodeAndAPI(ctx context.Context, l *landing.Landing) (string, error) {
-	node, err := onNode(ctx, l)
-	if err != nil {
-		return "", err
-	}
-	objects, err := inAPI(ctx, l)
-	return node + objects, err
-}
-
-// released opens the gate by hand, as no product does, to see what the API of a node holds that waits for its site.
-func (r *ride) released(ctx context.Context) (string, error) {
-	if _, err := r.Node.Shell(ctx, "rm /var/lib/touchdown/armed && systemctl start kubelet"); err != nil {
-		return "", err
-	}
-	if err := r.Node.PodsReady(ctx); err != nil {
-		return "", err
-	}
-	// Its operators may still be at work: the API is at rest when it is the same after a while.
-	before := ""
-	err := wait.For(ctx, "an API at rest", func(ctx context.Context) error {
-		got, err := inAPI(ctx, r.Landing)
-		if err == nil && got != before {
-			before = got
-			time.Sleep(2 * time.Second) // the while
-			err = errors.New("it still changes")
-		}
-		return err
-	})
-	return before, err
 }
 
 // play lets one scene happen and judges its end.
@@ -167,56 +134,40 @@ func (c *reference) play(ctx context.Context, r *ride, s scene) error {
 	return c.isBack(ctx, r)
 }
 
-func (r *ride) lives(ctx context.Context, want string) error {
-	s, err := r.snapshot(ctx)
-	if err == nil && s.Life != want {
-		err = fmt.Errorf("the engine calls the node %s, not %s; the job is %s", s.Life, want, s.State)
+// programHere is the program that every landing of this tree lays on its node, as it is now.
+func programHere() (resume.Unchanged, error) {
+	root, err := bench.Root()
+	if err != nil {
+		return resume.Unchanged{}, err
 	}
-	return err
-}
-
-func (c *reference) isLanded(ctx context.Context, r *ride) error {
-	if err := r.lives(ctx, view.LifeLanded); err != nil {
-		return err
-	}
-	if err := become(ctx, time.Minute, c.landed, func(ctx context.Context) (string, error) { return nodeAndAPI(ctx, r.Landing) }); err != nil {
-		return err
-	}
-	return become(ctx, time.Minute, "", func(ctx context.Context) (string, error) { return "", r.Proof(ctx, domain) })
-}
-
-func (c *reference) isBack(ctx context.Context, r *ride) error {
-	if err := r.lives(ctx, "returned"); err != nil {
-		return err
-	}
-	if err := become(ctx, time.Minute, c.factory, r.onNode); err != nil {
-		return err
-	}
-	if _, err := r.released(ctx); err != nil {
-		return err
-	}
-	return become(ctx, 30*time.Second, c.objects, func(ctx context.Context) (string, error) { return inAPI(ctx, r.Landing) })
+	return resume.Note(filepath.Join(root, ".cache", "bin", "touchdown"))
 }
 
 // TestCrash lands nodes while their power fails, their processes and their engine are killed, behind events of the
 // journal and at random moments. Every node must end as an undisturbed one does, or where undo was chosen as it left the factory.
 func TestCrash(t *testing.T) {
 	n, each, seed := crashes()
+	keep, err := resume.OpenPlays(os.Getenv("CRASH_KEEP"), os.Getenv("CRASH_OF"), seed, os.Getenv("FRESH") == "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(keep.Close)
 	begin := time.Now()
-	ctx := wait.Within(t, 3*time.Minute+time.Duration(n)*40*time.Second)
+	program, unread := programHere()
 	c := &reference{}
-	t.Run("undisturbed", func(t *testing.T) { c.undisturbed(ctx, t) })
-	t.Run("later", func(t *testing.T) { c.later(ctx, t) })
-	t.Run("untouched", func(t *testing.T) { c.untouched(ctx, t) })
+	t.Run("undisturbed", c.undisturbed)
+	t.Run("later", c.later)
+	t.Run("untouched", c.untouched)
 	switch {
 	case t.Failed():
 		t.FailNow() // there is nothing to compare with
 	case c.objects == "":
 		t.Skip("no node can run here")
+	case unread != nil:
+		t.Fatal(unread)
 	}
-	sum := &summary{kinds: map[faultKind]int{}, boundaries: map[string]bool{}, ends: map[string]int{}}
+	sum := newSummary()
 	t.Cleanup(func() { t.Logf("crash: seed %d, %s; %.0f s", seed, sum, time.Since(begin).Seconds()) })
-	keep := resume.OpenPlays(os.Getenv("CRASH_KEEP"), os.Getenv("CRASH_OF"), seed, os.Getenv("FRESH") == "1")
 	t.Logf("begins with: %s", keep)
 	// What went wrong in an earlier run fails this one too: a fault that shows itself once in a thousand landings is not gone
 	// because the next run does not show it.
@@ -232,11 +183,12 @@ func TestCrash(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("%02d %s", i, s.choice), func(t *testing.T) {
 			t.Parallel() // a node that boots waits half of the time
-			ctx := wait.Within(t, 6*time.Minute)
-			r := newRide(ctx, t, landing.Start(t, landing.Options{Network: edge()}))
+			ctx, r := edgeRide(t)
 			err := c.play(ctx, r, s)
 			sum.add(r, s, err)
-			if err := keep.Add(i, played(s, r.struck, err)); err != nil {
+			if changed := program.Check(); changed != nil {
+				t.Errorf("what came of this landing is not kept: %v", changed)
+			} else if err := keep.Add(i, played(s, r.struck, err)); err != nil {
 				t.Error(err)
 			}
 			t.Logf("%s", r)
@@ -247,59 +199,10 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// summary counts what happened.
-type summary struct {
-	mu         sync.Mutex
-	kinds      map[faultKind]int
-	boundaries map[string]bool
-	atName     int
-	random     int
-	ends       map[string]int
-}
-
-func (s *summary) add(r *ride, sc scene, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, b := range r.struck {
-		s.kinds[b.kind]++
-		if b.behind {
-			s.atName++
-			s.boundaries[b.at] = true
-		} else {
-			s.random++
-		}
-	}
-	switch {
-	case err != nil:
-		s.ends["wrong"]++
-	case sc.choice == land:
-		s.ends["landed"]++
-	case sc.choice == undoLater:
-		s.ends["landed as before a later move, as chosen"]++
-	default:
-		s.ends["back at the factory's state, as chosen"]++
-	}
-}
-
-func (s *summary) String() string {
-	var kinds []string
-	total := 0
-	for _, k := range faultKinds {
-		kinds = append(kinds, fmt.Sprintf("%s %d", k, s.kinds[k]))
-		total += s.kinds[k]
-	}
-	var ends []string
-	for _, end := range sorted(s.ends) {
-		ends = append(ends, fmt.Sprintf("%s %d", end, s.ends[end]))
-	}
-	return fmt.Sprintf("%d faults (%s), %d of them behind %d different events, %d at random moments; ends: %s",
-		total, strings.Join(kinds, ", "), s.atName, len(s.boundaries), s.random, strings.Join(ends, ", "))
-}
-
 // TestCrashNeedsSync plays one scene with a mutant: an engine whose writes are never synced. The same judge must find it out.
 func TestCrashNeedsSync(t *testing.T) {
-	ctx := wait.Within(t, 4*time.Minute)
 	l := landing.Start(t, landing.Options{Network: edge(), Off: true})
+	ctx := wait.Within(t, 4*time.Minute)
 	program := filepath.Join(t.TempDir(), "nosync")
 	build := exec.CommandContext(ctx, "go", "build", "-o", program, "touchdown/test/bench/nosync")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"touchdown/steps/session"
-	"touchdown/test/bench/landing"
 )
 
 // atSite is where a node lands, elsewhere where it is moved later: every value that a landing changes is another one.
@@ -17,9 +16,9 @@ var (
 )
 
 // later moves a node that was handed over, takes that back and notes what there is to see.
-func (c *reference) later(ctx context.Context, t *testing.T) {
+func (c *reference) later(t *testing.T) {
 	t.Helper()
-	r := newRide(ctx, t, landing.Start(t, landing.Options{Network: edge()}))
+	ctx, r := edgeRide(t)
 	if err := errors.Join(r.handedOver(ctx), r.toEnd(ctx)); err != nil {
 		t.Fatalf("an undisturbed move: %v\n%v", err, r.asked.Load())
 	}
@@ -49,6 +48,14 @@ func (r *ride) handedOver(ctx context.Context) error {
 		return err
 	}
 	r.stopAsking()
+	r.ended = false
+	if err := r.toEnd(ctx); err != nil { // the hand-over's event is the job's last
+		return err
+	}
+	if r.secrets, err = secretsInAPI(ctx, r.Landing); err != nil {
+		return err
+	}
+	r.before = r.heard
 	r.heard, r.names, r.ended, r.earlier = nil, nil, false, s.Started
 	r.told.Store(false)
 	r.begin(ctx, elsewhere, "--node", strings.TrimSpace(name))

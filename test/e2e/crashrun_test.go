@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -35,8 +34,21 @@ type fault struct {
 	at   string        // behind the first event of this name since the last fault; "": at a random moment
 	wait time.Duration // then: after the engine took up its work
 
-	behind bool // it fell there; else the job had ended before
+	fell moment
 }
+
+// moment is when a fault fell, seen from the job.
+type moment string
+
+const (
+	behindEvent moment = "behind the event"
+	atRandom    moment = "at a random moment"
+	beforeBegin moment = "before the beginning" // nothing was heard of the job yet
+	afterEnd    moment = "after the end"
+)
+
+// inLanding tells whether the job was under way.
+func (b fault) inLanding() bool { return b.fell == behindEvent || b.fell == atRandom }
 
 func (b fault) String() string {
 	if b.at == "" {
@@ -55,12 +67,15 @@ var (
 type ride struct {
 	*landing.Landing
 
-	heard  []event.Event // that must be on the disk, since the engine told them
+	before []event.Event // of the jobs before, that were handed over: as durable as heard
+	heard  []event.Event // of this job, that must be on the disk, since the engine told them
 	from   uint64        // the last event heard
 	names  []string      // of the durable events, in order
 	struck []fault
 	ended  bool
+	over   bool // the job had ended before the last fault was waited for
 
+	secrets    string       // of the cluster that was handed over: an undo of what came later brings back the same
 	earlier    time.Time    // when the job before began
 	told       atomic.Bool  // the engine said that the job begins
 	asked      atomic.Value // what the last client said that asked in vain
@@ -79,18 +94,12 @@ func eventName(e event.Event) string {
 	return name
 }
 
-// lasting tells whether an event is in the journal, whatever the state of the job.
-func lasting(e event.Event) bool {
-	switch e.Kind {
-	case event.Started, event.Done, event.Failed, event.Skipped, event.Repairing, event.Undoing, event.Undone, event.Cancelled:
-		return true
-	}
-	return false
-}
-
 // hear takes in one event and tells why the stream is to end.
 func (r *ride) hear(e event.Event, name string) error {
 	r.from = max(r.from, e.Seq)
+	if e.Kind == event.Lost {
+		return fmt.Errorf("forgotten: the engine says that records were lost: %s", e.Text)
+	}
 	if !e.Lifecycle() || (len(r.heard) == 0 && e.Kind != event.Started) {
 		return nil
 	}
@@ -114,6 +123,7 @@ func (r *ride) hear(e event.Event, name string) error {
 
 // await follows the engine up to the moment of a fault, or to the job's end.
 func (r *ride) await(ctx context.Context, b fault) error {
+	r.over = r.ended
 	if b.at == "" {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, b.wait, errStruck)
@@ -157,6 +167,21 @@ func (r *ride) listen(ctx context.Context, name string) error {
 	return err
 }
 
+// moment is when a fault falls that await has just waited for.
+func (r *ride) moment(b fault) moment {
+	switch {
+	case r.over:
+		return afterEnd
+	case b.at != "" && len(r.names) > 0 && r.names[len(r.names)-1] == b.at:
+		return behindEvent // also of the last event
+	case r.ended:
+		return afterEnd
+	case len(r.heard) == 0:
+		return beforeBegin
+	}
+	return atRandom
+}
+
 // inject injects the fault, and has the node come up again.
 func (r *ride) inject(ctx context.Context, b fault) error {
 	var err error
@@ -168,7 +193,7 @@ func (r *ride) inject(ctx context.Context, b fault) error {
 	case engineKill:
 		_, err = r.Node.Run(ctx, "systemctl", "kill", "--signal=KILL", "--kill-whom=main", "touchdown-engine")
 	}
-	b.behind = b.at != "" && len(r.names) > 0 && r.names[len(r.names)-1] == b.at
+	b.fell = r.moment(b)
 	r.struck = append(r.struck, b)
 	if err != nil {
 		return err
@@ -179,41 +204,6 @@ func (r *ride) inject(ctx context.Context, b fault) error {
 		}
 	}
 	return r.remembers(ctx)
-}
-
-// remembers checks that the engine knows what it told before the fault.
-func (r *ride) remembers(ctx context.Context) error {
-	s, err := r.snapshot(ctx)
-	if err != nil {
-		return err
-	}
-	if len(r.heard) == 0 {
-		return nil
-	}
-	if s.State == view.Inspecting || s.State == view.Collecting {
-		return fmt.Errorf("forgotten: the job that began at %s; the engine is %s", r.heard[0].Time.Format(time.TimeOnly), s.State)
-	}
-	last := r.heard[len(r.heard)-1]
-	ctx, cancel := context.WithTimeoutCause(ctx, wait.Timeout(20*time.Second), errors.New("no event any more"))
-	defer cancel()
-	engine, err := r.Session()
-	if err != nil {
-		return err
-	}
-	err = engine.Events(ctx, "", last.Seq-1, func(events []event.Event) error {
-		if events[0].Seq == last.Seq && eventName(events[0]) == eventName(last) {
-			return errStruck
-		}
-		return fmt.Errorf("forgotten: %q, number %d; behind it the journal has %q, number %d",
-			eventName(last), last.Seq, eventName(events[0]), events[0].Seq)
-	})
-	switch {
-	case errors.Is(err, errStruck):
-		return nil
-	case ctx.Err() != nil:
-		return fmt.Errorf("forgotten: %q: %w", eventName(last), context.Cause(ctx))
-	}
-	return err
 }
 
 // snapshot asks the engine as soon as one answers.
@@ -300,14 +290,6 @@ func (r *ride) undo(ctx context.Context) error {
 		}
 		return fmt.Errorf("the job is %s", s.State)
 	})
-}
-
-func (r *ride) String() string {
-	said := make([]string, len(r.struck))
-	for i, b := range r.struck {
-		said[i] = b.String()
-	}
-	return strings.Join(said, "; ")
 }
 
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

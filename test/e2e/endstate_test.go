@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"testing"
 	"time"
 
 	"k8s.io/client-go/rest"
@@ -116,6 +118,29 @@ func inAPI(ctx context.Context, l *landing.Landing) (string, error) {
 	return out.String(), nil
 }
 
+// secretsInAPI has of each secret that a landing may change a digest of its data. A landing makes new ones, so they are the same only
+// before it, and when it was undone.
+func secretsInAPI(ctx context.Context, l *landing.Landing) (string, error) {
+	read, done, err := reader(ctx, l)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	var out strings.Builder
+	for _, namespace := range []string{"kube-system", "openshift-config", "openshift-ingress"} {
+		o, err := read("/api/v1/namespaces/" + namespace + "/secrets")
+		if err != nil {
+			return "", err
+		}
+		items, _ := o["items"].([]any)
+		for _, i := range items {
+			item, _ := i.(map[string]any)
+			fmt.Fprintf(&out, "secret %s/%v %x\n", namespace, object(item).at("metadata", "name"), sha256.Sum256([]byte(text(item["data"]))))
+		}
+	}
+	return out.String(), nil
+}
+
 // reader reads objects of the cluster by their paths, until it is done.
 func reader(ctx context.Context, l *landing.Landing) (read func(path string) (object, error), done func(), err error) {
 	config, err := l.Node.Kubernetes()
@@ -154,13 +179,24 @@ func readObject(ctx context.Context, client *http.Client, url string) (object, e
 func become(ctx context.Context, limit time.Duration, want string, look func(context.Context) (string, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, wait.Timeout(limit))
 	defer cancel()
-	return wait.For(ctx, "the end", func(ctx context.Context) error {
+	var seen error // the last look may end with its time, and says nothing then
+	err := wait.For(ctx, "the end", func(ctx context.Context) error {
 		got, err := look(ctx)
-		if err == nil && got != want {
+		switch {
+		case err == nil && got == want:
+			return nil
+		case err == nil:
 			err = fmt.Errorf("it differs:\n%s", difference(want, got))
+		}
+		if ctx.Err() == nil {
+			seen = err
 		}
 		return err
 	})
+	if err != nil && seen != nil {
+		return errors.Join(seen, err)
+	}
+	return err
 }
 
 // difference lists the lines that only one of two texts has.
@@ -176,4 +212,21 @@ func difference(want, got string) string {
 	only("missing ", want, got)
 	only("unwanted", got, want)
 	return out.String()
+}
+
+// TestADifferenceIsTold: what was seen last is told, though the time ends in the middle of another look.
+func TestADifferenceIsTold(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	looks := 0
+	err := become(ctx, time.Minute, "there\n", func(context.Context) (string, error) {
+		if looks++; looks == 1 {
+			return "away\n", nil
+		}
+		cancel()
+		return "", errors.New("killed")
+	})
+	if err == nil || !strings.Contains(err.Error(), "missing  there") {
+		t.Errorf("after %d looks: %v", looks, err)
+	}
 }

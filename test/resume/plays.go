@@ -1,11 +1,15 @@
 package resume
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 // Plays are random scenes that take minutes each, several at once and in any order. For one fingerprint they are kept by seed, so that
@@ -13,6 +17,7 @@ import (
 type Plays struct {
 	mu   sync.Mutex
 	file string // empty: nothing is kept
+	lock *os.File
 	seed uint64
 
 	Of    string                  `json:"of"`    // fingerprint of what is tested
@@ -26,23 +31,55 @@ type Play struct {
 	Counts map[string]int `json:"counts,omitempty"` // of what happened
 }
 
-// OpenPlays goes on with the plays of a file, if they have this fingerprint; fresh begins again all the same. Without a fingerprint each run
-// begins again.
-func OpenPlays(file, of string, seed uint64, fresh bool) *Plays {
+// OpenPlays goes on with the plays of a file, if they have this fingerprint; fresh begins this seed again all the same. Without a
+// fingerprint each run begins again. Until Close, or the end of the process, no other run can open the file: each would replace what
+// the other one adds.
+func OpenPlays(file, of string, seed uint64, fresh bool) (*Plays, error) {
 	p := &Plays{}
-	if file != "" && !fresh {
+	if file != "" {
+		lock, err := lock(file + ".lock")
+		if err != nil {
+			return nil, err
+		}
 		if old := Load(file, func(old *Plays) bool { return of != "" && old.Of == of && old.Seeds != nil }); old != nil {
 			p = old
 		}
+		p.lock = lock
 	}
 	if p.Seeds == nil {
 		p.Seeds = map[uint64]map[int]Play{}
 	}
 	p.file, p.seed, p.Of = file, seed, of
-	if p.Seeds[seed] == nil {
+	if p.Seeds[seed] == nil || fresh {
 		p.Seeds[seed] = map[int]Play{}
 	}
-	return p
+	return p, nil
+}
+
+// lock holds a file of its own: the one with the plays is replaced by each that is added.
+func lock(file string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return nil, fmt.Errorf("locking what is kept: %w", err)
+	}
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("locking what is kept: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("another run keeps its results in the same file: wait for its end, or stop it (it holds %s)", file)
+		}
+		return nil, fmt.Errorf("locking %s: %w", file, err)
+	}
+	return f, nil
+}
+
+// Close lets another run open the file.
+func (p *Plays) Close() {
+	if p.lock != nil {
+		_ = p.lock.Close()
+	}
 }
 
 // Over tells whether this scene was played already, whatever its end.

@@ -9,6 +9,17 @@ import (
 	"touchdown/test/resume"
 )
 
+// open opens the plays as a run of its own, which ends before the next one begins.
+func open(t *testing.T, file, of string, seed uint64, fresh bool) *resume.Plays {
+	t.Helper()
+	p, err := resume.OpenPlays(file, of, seed, fresh)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Close()
+	return p
+}
+
 func add(t *testing.T, p *resume.Plays, number int, play resume.Play) {
 	t.Helper()
 	if err := p.Add(number, play); err != nil {
@@ -19,16 +30,16 @@ func add(t *testing.T, p *resume.Plays, number int, play resume.Play) {
 // TestWhatWentWrongStays: a scene that went wrong is told by every later run of the same program and seed, and by no other.
 func TestWhatWentWrongStays(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "new", "cuts.json")
-	first := resume.OpenPlays(file, "c1", 7, false)
+	first := open(t, file, "c1", 7, false)
 	add(t, first, 0, resume.Play{Scene: "land", Counts: map[string]int{"cut": 5}})
 	add(t, first, 1, resume.Play{Scene: "undo", Wrong: "the journal is torn"})
-	again := resume.OpenPlays(file, "c1", 7, false)
+	again := open(t, file, "c1", 7, false)
 	if !again.Over(0, "land") || !again.Over(1, "undo") || again.Over(1, "land") || again.Over(2, "land") {
 		t.Errorf("%v", again.Seeds)
 	}
 	// Another scene under the same number, as after a change of what an undisturbed landing does, ends right.
 	add(t, again, 1, resume.Play{Scene: "land"})
-	again = resume.OpenPlays(file, "c1", 7, false)
+	again = open(t, file, "c1", 7, false)
 	if got := again.Wrong(); !strings.Contains(got, "the journal is torn") {
 		t.Errorf("what went wrong is forgotten: %q", got)
 	}
@@ -36,7 +47,7 @@ func TestWhatWentWrongStays(t *testing.T) {
 		t.Error(got)
 	}
 	for _, other := range []*resume.Plays{
-		resume.OpenPlays(file, "c1", 8, false), resume.OpenPlays(file, "c2", 7, false), resume.OpenPlays(file, "c1", 7, true),
+		open(t, file, "c1", 8, false), open(t, file, "c2", 7, false), open(t, file, "c1", 7, true),
 	} {
 		if other.Wrong() != "" || other.Over(0, "land") {
 			t.Errorf("%s knows of what others did", other)
@@ -47,18 +58,77 @@ func TestWhatWentWrongStays(t *testing.T) {
 // TestSeedsAddUp: another seed keeps what the first one came to.
 func TestSeedsAddUp(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cuts.json")
-	add(t, resume.OpenPlays(file, "c1", 7, false), 0, resume.Play{Scene: "land"})
-	add(t, resume.OpenPlays(file, "c1", 8, false), 0, resume.Play{Scene: "land"})
-	if !resume.OpenPlays(file, "c1", 7, false).Over(0, "land") {
+	add(t, open(t, file, "c1", 7, false), 0, resume.Play{Scene: "land"})
+	add(t, open(t, file, "c1", 8, false), 0, resume.Play{Scene: "land"})
+	if !open(t, file, "c1", 7, false).Over(0, "land") {
 		t.Error("seed 8 threw away what seed 7 came to")
+	}
+}
+
+// TestFreshIsOneSeed: to begin a seed again takes nothing from another one.
+func TestFreshIsOneSeed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cuts.json")
+	add(t, open(t, file, "c1", 7, false), 0, resume.Play{Scene: "land", Wrong: "torn"})
+	add(t, open(t, file, "c1", 8, false), 0, resume.Play{Scene: "land", Wrong: "torn"})
+	again := open(t, file, "c1", 8, true)
+	add(t, again, 1, resume.Play{Scene: "undo"})
+	if again.Wrong() != "" || again.Over(0, "land") {
+		t.Errorf("the seed does not begin again: %s", again)
+	}
+	if open(t, file, "c1", 7, false).Wrong() == "" {
+		t.Error("what went wrong with seed 7 is forgotten")
+	}
+}
+
+// TestOneRunAtATime: a second one would replace what the first one adds, also with another seed.
+func TestOneRunAtATime(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cuts.json")
+	first, err := resume.OpenPlays(file, "c1", 7, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := resume.OpenPlays(file, "c1", 8, true); err == nil || !strings.Contains(err.Error(), "another run") {
+		t.Errorf("a second run begins beside it: %v", err)
+	}
+	add(t, first, 0, resume.Play{Scene: "land"})
+	first.Close()
+	if !open(t, file, "c1", 7, false).Over(0, "land") {
+		t.Error("what the first run added is gone")
+	}
+}
+
+// TestAProgramThatIsReplacedIsFound: what is added behind that would be of two programs.
+func TestAProgramThatIsReplacedIsFound(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "program")
+	if _, err := resume.Note(file); err == nil {
+		t.Error("a program that is not there is noted")
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("one")
+	program, err := resume.Note(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("one")
+	if err := program.Check(); err != nil {
+		t.Errorf("the same program, built again: %v", err)
+	}
+	write("two")
+	if err := program.Check(); err == nil || !strings.Contains(err.Error(), "was replaced") {
+		t.Errorf("another program: %v", err)
 	}
 }
 
 // TestWhatHasNoNameBeginsAgain: nothing says that it is the same; nor does the commit of a tree with changes, which may be others a minute later.
 func TestWhatHasNoNameBeginsAgain(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cuts.json")
-	add(t, resume.OpenPlays(file, "", 7, false), 0, resume.Play{Scene: "land"})
-	if resume.OpenPlays(file, "", 7, false).Over(0, "land") {
+	add(t, open(t, file, "", 7, false), 0, resume.Play{Scene: "land"})
+	if open(t, file, "", 7, false).Over(0, "land") {
 		t.Error("it is gone on with")
 	}
 	for commit, want := range map[string]bool{"v1-3-gabc": true, "v1-3-gabc-dirty": false, "dev": false, "": false} {
@@ -75,12 +145,12 @@ func TestATornFileCountsAsNone(t *testing.T) {
 	if err := os.WriteFile(file, []byte(`{"of": "c1", "se`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := resume.OpenPlays(file, "c1", 7, false)
+	p := open(t, file, "c1", 7, false)
 	add(t, p, 0, resume.Play{Scene: "land"})
-	if !resume.OpenPlays(file, "c1", 7, false).Over(0, "land") {
+	if !open(t, file, "c1", 7, false).Over(0, "land") {
 		t.Error("the torn file was not replaced")
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 {
+	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 2 { // with its lock
 		t.Errorf("left behind: %v", left)
 	}
 }
