@@ -119,7 +119,7 @@ func (n *Network) Commit(ctx context.Context, p *Plan) error {
 	if err != nil {
 		return err
 	}
-	if live, err := p.inForce(ctx, n.library); err != nil || live {
+	if live, err := p.inForce(ctx, n); err != nil || live {
 		return err
 	}
 	before, err := n.manager.profiles(ctx)
@@ -140,11 +140,11 @@ func (n *Network) InForce(ctx context.Context, p *Plan) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return p.inForce(ctx, n.library)
+	return p.inForce(ctx, n)
 }
 
-func (p *Plan) inForce(ctx context.Context, l library) (bool, error) {
-	now, err := l.show(ctx, true)
+func (p *Plan) inForce(ctx context.Context, n *Network) (bool, error) {
+	now, err := readConfigured(ctx, n)
 	if err != nil {
 		return false, err
 	}

@@ -17,7 +17,7 @@ func (b puttingBack) asBefore(ctx context.Context, timeout time.Duration) ([]str
 	sameBoot := boot == b.o.Boot
 	var left []string
 	err = until(ctx, timeout, func() (bool, error) {
-		now, err := b.library.show(ctx, true)
+		now, err := readConfigured(ctx, b.Network)
 		if err != nil {
 			return false, err
 		}

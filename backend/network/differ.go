@@ -106,7 +106,8 @@ func sorted(list []string) []string {
 	return list
 }
 
-// same compares what is configured; addresses that are leased, announced or link-local do not count.
+// same compares what is configured; addresses that are leased, announced or link-local do not count. Those that were given for ever, which
+// nothing here tells from fixed ones, are not in what a Network reads as configured.
 func (f *family) same(have *family) bool {
 	if have == nil {
 		have = &family{}
@@ -121,8 +122,8 @@ func (f *family) same(have *family) bool {
 func (f *family) fixed() []string {
 	var list []string
 	for _, a := range f.Address {
-		if p := a.prefix(); a.Valid == "" && p.IsValid() && !p.Addr().IsLinkLocalUnicast() {
-			list = append(list, p.String())
+		if a.endless() {
+			list = append(list, a.prefix().String())
 		}
 	}
 	slices.Sort(list)

@@ -59,7 +59,7 @@ func (p *Plan) guard(ctx context.Context, l library) error {
 		return fmt.Errorf("reading what nmstate would change: %w", unfit(err))
 	}
 	for _, err := range []error{
-		c.interfaces(live), c.routing(p, want, live), c.rules(p.reserved(), ownSubnets(want, live)), ownKept(want, p.Carrier, p.Settings.Own),
+		c.interfaces(live), c.routing(p, want, live), c.rules(p.reserved(), p.ownSubnets(want, live)), ownKept(want, p.Carrier, p.Settings.Own),
 	} {
 		if err != nil {
 			return &problem.Problem{
@@ -112,7 +112,7 @@ func (c *changes) routing(p *Plan, want, live *state) error {
 	if c.Routes != nil {
 		list = append(list, c.Routes.Config...)
 	}
-	own := ownSubnets(want, live)
+	own := p.ownSubnets(want, live)
 	for _, r := range list {
 		if r.Table == localTable && r.State != "absent" {
 			return message.Failed(message.T("has a route in the table of the node's own addresses (255), which goes before all others"))
@@ -189,39 +189,31 @@ func sameSubnet(a, b string) bool {
 }
 
 // ownSubnets are the addresses that the node will have, and the leased ones that it does not give up, each with its subnet.
-func ownSubnets(want, live *state) (all []netip.Prefix) {
+func (p *Plan) ownSubnets(want, live *state) (all []netip.Prefix) {
+	add := func(list []address) {
+		for _, a := range list {
+			if x := a.prefix(); x.IsValid() {
+				all = append(all, x)
+			}
+		}
+	}
 	for _, i := range want.Interfaces {
-		all = append(append(all, i.IPv4.subnets(false)...), i.IPv6.subnets(false)...)
+		add(i.IPv4.addresses())
+		add(i.IPv6.addresses())
 	}
 	for _, i := range live.Interfaces {
-		next := want.find(i.Name, "")
+		next, seen := want.find(i.Name, ""), p.now.Seen.find(i.Name, i.Type)
+		if seen == nil {
+			seen = &iface{}
+		}
 		if next == nil || next.IPv4 == nil || next.IPv4.automatic() {
-			all = append(all, i.IPv4.subnets(true)...)
+			add(i.IPv4.leased(p.Settings.Own, p.now.inside, seen.IPv4.addresses()))
 		}
 		if next == nil || next.IPv6 == nil || next.IPv6.automatic() {
-			all = append(all, i.IPv6.subnets(true)...)
+			add(i.IPv6.leased(p.Settings.Own, p.now.inside, seen.IPv6.addresses()))
 		}
 	}
 	return all
-}
-
-// subnets are the addresses of a family, all or the leased ones.
-func (f *family) subnets(leased bool) (all []netip.Prefix) {
-	if f == nil {
-		return nil
-	}
-	for _, a := range f.Address {
-		if p := a.prefix(); p.IsValid() && (!leased || a.Valid != "") {
-			all = append(all, p)
-		}
-	}
-	return all
-}
-
-// automatic tells whether a family gets addresses from the network.
-func (f *family) automatic() bool {
-	on := func(b *bool) bool { return b != nil && *b }
-	return f.Enabled && (on(f.DHCP) || on(f.Autoconf))
 }
 
 // rules judges rules: each is for addresses of the site, and for nothing inside of the node. One with an action drops packets: not those of

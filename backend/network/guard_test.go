@@ -40,7 +40,7 @@ func busy(t testing.TB) *Current {
 	if err != nil {
 		t.Fatal(err)
 	}
-	now = understand(now.Seen, s, host.DefaultOwn, "")
+	now = understand(now.Seen, s, node{own: host.DefaultOwn})
 	now.Macs = map[string]string{"aa:00:00:00:00:01": "enp1s0", "aa:00:00:00:00:02": "enp2s0"}
 	return now
 }
@@ -228,7 +228,7 @@ func TestRoutesThatDrop(t *testing.T) {
 	} {
 		c.r.Type = "blackhole"
 		changed := &changes{Routes: &routes{Config: []route{c.r}}}
-		if err := changed.routing(&Plan{Carrier: "enp1s0"}, &state{}, lease); (err == nil) != c.fine {
+		if err := changed.routing(&Plan{Carrier: "enp1s0", now: &Current{Seen: &state{}}}, &state{}, lease); (err == nil) != c.fine {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

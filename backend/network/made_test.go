@@ -32,7 +32,7 @@ func standing(t *testing.T, device string, links ...iface) *Current {
 		s.Interfaces = append(s.Interfaces, links...)
 		seen = append(seen, s)
 	}
-	return understand(seen[0], seen[1], host.DefaultOwn, "")
+	return understand(seen[0], seen[1], node{own: host.DefaultOwn})
 }
 
 func aVLAN(name, base string, id int) iface {

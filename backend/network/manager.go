@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"net/netip"
 	"time"
 
 	"github.com/godbus/dbus/v5"
@@ -34,7 +35,8 @@ type checkpoint struct {
 // profile is a connection that NetworkManager knows.
 type profile struct {
 	UUID, ID, Interface, Type, File string
-	Active                          bool // and fully so
+	Fixed                           []netip.Prefix // addresses that it has itself
+	Active                          bool           // and fully so
 	Activating                      bool
 }
 
@@ -208,7 +210,18 @@ func (b bus) profile(path string) (*profile, error) {
 	return &profile{
 		UUID: property[string](c, "uuid"), ID: property[string](c, "id"), Interface: property[string](c, "interface-name"),
 		Type: property[string](c, "type"), File: property[string](props, "Filename"),
+		Fixed: append(fixed(settings["ipv4"]), fixed(settings["ipv6"])...),
 	}, nil
+}
+
+// fixed are the addresses in one group of a profile.
+func fixed(group map[string]dbus.Variant) (all []netip.Prefix) {
+	for _, a := range property[[]map[string]dbus.Variant](group, "address-data") {
+		if ip, err := netip.ParseAddr(property[string](a, "address")); err == nil {
+			all = append(all, netip.PrefixFrom(ip, int(property[uint32](a, "prefix"))))
+		}
+	}
+	return all
 }
 
 // States of an active connection (NMActiveConnectionState).

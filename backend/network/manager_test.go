@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"os/exec"
 	"path/filepath"
-	"slices"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -49,6 +50,7 @@ func onBus(t *testing.T) *dbus.Conn {
 type thing struct {
 	props    map[string]any
 	settings map[string]any // of a profile
+	fixed    netip.Prefix   // an address of the profile
 	list     []dbus.ObjectPath
 	asked    func()
 	refused  *dbus.Error
@@ -64,7 +66,8 @@ func (o thing) GetSettings() (map[string]map[string]dbus.Variant, *dbus.Error) {
 	if o.asked != nil {
 		o.asked()
 	}
-	return map[string]map[string]dbus.Variant{"connection": variants(o.settings)}, nil
+	data := []map[string]dbus.Variant{variants(map[string]any{"address": o.fixed.Addr().String(), "prefix": uint32(o.fixed.Bits())})}
+	return map[string]map[string]dbus.Variant{"connection": variants(o.settings), "ipv4": variants(map[string]any{"address-data": data})}, nil
 }
 
 func variants(values map[string]any) map[string]dbus.Variant {
@@ -94,6 +97,7 @@ func profilesOn(t *testing.T, conn *dbus.Conn, asked func()) {
 	thing{
 		props:    map[string]any{"Flags": uint32(0), "Filename": "/run/b"},
 		settings: map[string]any{"uuid": "b", "id": "br-ex", "type": "ovs-interface", "interface-name": "br-ex"}, asked: asked,
+		fixed: netip.MustParsePrefix("192.168.127.10/32"),
 	}.at(t, conn, bridge)
 	thing{props: map[string]any{"Flags": uint32(0)}, settings: map[string]any{"uuid": "p", "id": "port"}}.at(t, conn, port)
 	thing{props: map[string]any{"Flags": uint32(external)}, settings: map[string]any{"uuid": "x"}}.at(t, conn, bond)
@@ -132,10 +136,10 @@ func TestAQuestionTakesOneConnection(t *testing.T) {
 		t.Errorf("the question took %d connections", n)
 	}
 	want := []profile{
-		{UUID: "b", ID: "br-ex", Interface: "br-ex", Type: "ovs-interface", File: "/run/b", Active: true},
+		{UUID: "b", ID: "br-ex", Interface: "br-ex", Type: "ovs-interface", File: "/run/b", Active: true, Fixed: []netip.Prefix{netip.MustParsePrefix("192.168.127.10/32")}},
 		{UUID: "p", ID: "port"},
 	}
-	if err != nil || !slices.Equal(got, want) {
+	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

@@ -195,6 +195,7 @@ func TestSettingsOnANode(t *testing.T) {
 		}
 	}
 	part("read", read)
+	part("lease for ever", leaseForEver)
 	part("ports", ports)
 	part("validate", validate)
 	part("harmful documents", harmfulDocuments)
@@ -207,6 +208,7 @@ func TestSettingsOnANode(t *testing.T) {
 	part("undecided", func(b *bench) { undecided(b, originals) })
 	part("revive", revive)
 	part("keep", func(b *bench) { keep(b, originals) })
+	part("leases of the site", leasesOfTheSite)
 }
 
 func read(b *bench) {

@@ -116,7 +116,7 @@ func (i iface) asConfigured() iface {
 
 func orEmpty(list []string) []string { return append([]string{}, list...) }
 
-// dropLinkLocal leaves out what the kernel makes up.
+// dropLinkLocal leaves out what the kernel makes up. A lease for ever is not in what a Network reads as configured.
 func dropLinkLocal(f *family) {
 	if f != nil {
 		f.Address = slices.DeleteFunc(slices.Clone(f.Address), func(a address) bool {

@@ -119,6 +119,16 @@ func (s seen) show(_ context.Context, onlyConfigured bool) (*state, error) {
 	return s.live, nil
 }
 
+// using is a NetworkManager that has these profiles in use, and the factory's.
+type using struct {
+	manager
+	list []profile
+}
+
+func (u using) profiles(context.Context) ([]profile, error) {
+	return append([]profile{{ID: "ovs-if-br-ex", Active: true, Fixed: []netip.Prefix{netip.MustParsePrefix("192.168.127.10/24")}}}, u.list...), nil
+}
+
 // TestANodeThatWasNotBakedStaysWhereItIs: nothing would keep the address that its cluster knows it by.
 func TestANodeThatWasNotBakedStaysWhereItIs(t *testing.T) {
 	saved, err := json.Marshal(originals{Version: originalsVersion, Before: factory(t)})
@@ -137,7 +147,7 @@ func TestANodeThatWasNotBakedStaysWhereItIs(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	n := &Network{host: m.Machine, library: s, manager: networkManager{}}
+	n := &Network{host: m.Machine, library: s, manager: using{}}
 	if p, err := n.Compile(t.Context(), static(), saved); err == nil || problem.From(err).Code != "NET-BAKE" {
 		t.Errorf("%+v, %v", p, err)
 	}

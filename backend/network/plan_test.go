@@ -38,7 +38,7 @@ func factoryOf(t testing.TB) *Current {
 	if err := errors.Join(errC, errL); err != nil {
 		t.Fatal(err)
 	}
-	return understand(c, l, host.DefaultOwn, "")
+	return understand(c, l, node{own: host.DefaultOwn})
 }
 
 func static() Settings {

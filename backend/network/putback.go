@@ -106,15 +106,15 @@ func (b puttingBack) running(ctx context.Context) error {
 		}
 	}
 	// Another boot has made other profiles, or the previous ones do not come up: the old state is built out of them.
-	now, err := b.library.show(ctx, true)
+	now, err := readConfigured(ctx, b.Network)
 	if err != nil {
 		return err
 	}
-	own, err := b.host.Own()
+	m, err := readNode(b.host)
 	if err != nil {
 		return err
 	}
-	desired, err := b.o.desired(understand(now, now, own, hint(b.host)))
+	desired, err := b.o.desired(understand(now, now, m))
 	if err != nil {
 		return err
 	}

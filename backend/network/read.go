@@ -30,11 +30,12 @@ type Current struct {
 	Macs    map[string]string // names of the physical ports by their MAC
 	Seen    *state            // what is configured, as nmstate tells it
 	live    []byte            // the whole current network, for nmstate to compare with
+	inside  []netip.Prefix    // networks of OVN-Kubernetes' own addresses on br-ex
 }
 
 // Read returns the current settings. It changes nothing.
 func (n *Network) Read(ctx context.Context) (*Current, error) {
-	configured, err := n.library.show(ctx, true)
+	configured, err := readConfigured(ctx, n)
 	if err != nil {
 		return nil, err
 	}
@@ -42,11 +43,11 @@ func (n *Network) Read(ctx context.Context) (*Current, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := n.host.Own()
+	m, err := readNode(n.host)
 	if err != nil {
 		return nil, err
 	}
-	return understand(configured, live, own, hint(n.host)), nil
+	return understand(configured, live, m), nil
 }
 
 // Addresses are those in force without the node's own: at most one of each family, IPv4 first.
@@ -70,10 +71,22 @@ func hint(m *host.Machine) string {
 	return strings.TrimSpace(string(b))
 }
 
+// node is what a node's files tell of its network.
+type node struct {
+	own    host.Own
+	inside []netip.Prefix // of OVN-Kubernetes' own addresses
+	hint   string
+}
+
+func readNode(m *host.Machine) (node, error) {
+	own, err := m.Own()
+	return node{own, ovn(m), hint(m)}, err
+}
+
 // understand reads what nmstate shows: configured is what the profiles say, live what is in force.
-func understand(configured, live *state, own host.Own, hint string) *Current {
-	now := &Current{Sources: map[string]string{}, Macs: map[string]string{}, Seen: configured, live: live.text}
-	now.Own = own
+func understand(configured, live *state, m node) *Current {
+	now := &Current{Sources: map[string]string{}, Macs: map[string]string{}, Seen: configured, live: live.text, inside: m.inside}
+	now.Own = m.own
 	for _, i := range live.Interfaces {
 		if !physical(i) {
 			continue
@@ -85,7 +98,7 @@ func understand(configured, live *state, own host.Own, hint string) *Current {
 		}
 		now.Macs[strings.ToLower(mac)] = i.Name
 	}
-	now.place(live, hint)
+	now.place(live, m.hint)
 	if now.Carrier == "" {
 		return now
 	}
@@ -180,15 +193,11 @@ func (now *Current) family(path string, configured, live *family, all *state) Fa
 	case path == "ipv6" && (isSet(configured.Autoconf) || isSet(configured.DHCP)):
 		f.Method, source = Autoconf, SourceRA
 	}
-	// OVN puts its own addresses on br-ex, which no profile has and nobody leased.
-	list := configured.Address
-	if f.Automatic() {
-		list = live.Address
+	given := sites(now.Own, configured.Address)
+	if f.Automatic() { // what the profile has beside is not leased
+		given = live.leased(now.Own, now.inside, configured.Address)
 	}
-	if f.Automatic() { // what is fixed is not leased
-		list = slices.DeleteFunc(slices.Clone(list), func(a address) bool { return a.Valid == "" })
-	}
-	if given := sites(now.Own, list); len(given) > 0 {
+	if len(given) > 0 {
 		f.Address, f.Prefix = given[0].IP, given[0].Prefix
 	}
 	if f.Method == Static && f.Address == "" {

@@ -36,11 +36,11 @@ func (n *Network) Status(ctx context.Context) (*Status, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := n.host.Own()
+	m, err := readNode(n.host)
 	if err != nil {
 		return nil, err
 	}
-	now := understand(live, live, own, hint(n.host))
+	now := understand(live, live, m)
 	s := &Status{Carrier: now.Carrier, DNS: now.DNS}
 	for _, name := range now.ports() {
 		if l, err := netlink.LinkByName(name); err == nil {
@@ -49,7 +49,7 @@ func (n *Network) Status(ctx context.Context) (*Status, error) {
 	}
 	if i := live.find(now.Carrier, carrierType(now.Bridged)); i != nil {
 		for _, f := range []*family{i.IPv4, i.IPv6} {
-			s.addresses(f, now, ovn(n.host))
+			s.addresses(f, now, m.inside)
 		}
 	}
 	if live.Routes != nil {
@@ -113,7 +113,8 @@ func (n *Network) Await(ctx context.Context, p *Plan, timeout time.Duration) (ca
 			}
 		}
 		var routed bool
-		if missing, routed = p.missing(live); missing.String() != "" {
+		if missing, routed = p.missing(live, ovn(n.host)); missing.String() != "" {
+			leased = time.Time{}
 			return false, nil
 		}
 		if leased.IsZero() {
@@ -130,8 +131,9 @@ func (n *Network) Await(ctx context.Context, p *Plan, timeout time.Duration) (ca
 	return p.Carrier, err
 }
 
-// missing tells what p asks for and the machine does not have, and whether all default routes are there that may come.
-func (p *Plan) missing(live *state) (what message.Text, routed bool) {
+// missing tells what p asks for and the machine does not have, and whether all is there that may come: a default route with a lease, and a
+// lease in the place of a static address.
+func (p *Plan) missing(live *state, inside []netip.Prefix) (what message.Text, routed bool) {
 	i := live.find(p.Carrier, carrierType(p.Carrier == Bridge))
 	if i == nil {
 		return message.F("%s does not come up.", p.Carrier), false
@@ -146,7 +148,8 @@ func (p *Plan) missing(live *state) (what message.Text, routed bool) {
 	}
 	// Two families that are both automatic are served by either.
 	auto4, auto6 := w.IPv4 != nil && isSet(w.IPv4.DHCP), w.IPv6 != nil && isSet(w.IPv6.Autoconf)
-	has4, has6 := leased(i.IPv4), leased(i.IPv6)
+	four, six := i.IPv4.leased(p.Settings.Own, inside, w.IPv4.addresses()), i.IPv6.leased(p.Settings.Own, inside, w.IPv6.addresses())
+	has4, has6 := len(four) > 0, len(six) > 0
 	switch {
 	case auto4 && auto6 && !has4 && !has6:
 		return message.T("No DHCP server and no router gave an address."), false
@@ -159,23 +162,23 @@ func (p *Plan) missing(live *state) (what message.Text, routed bool) {
 	if !has && want.leadsOut(p.Carrier) {
 		return message.T("There is no default route."), false
 	}
+	if auto4 && p.leftOver(four) || auto6 && p.leftOver(six) {
+		return message.Text{}, false
+	}
 	return message.Text{}, has || !auto4 && !auto6
+}
+
+// leftOver tells whether an address may still be the static one from before a move to DHCP: the server may give the same one for ever, and
+// nothing then tells the two apart but that what is left over goes within moments, since NetworkManager takes it away with the old profile.
+func (p *Plan) leftOver(given []address) bool {
+	return slices.ContainsFunc(given, func(a address) bool {
+		return a.Valid == "" && slices.ContainsFunc([]*Current{p.Before, p.now}, func(c *Current) bool {
+			return c != nil && (c.IPv4.Method == Static && sameAddress(c.IPv4.Address, a.IP) || c.IPv6.Method == Static && sameAddress(c.IPv6.Address, a.IP))
+		})
+	})
 }
 
 // leadsOut tells whether a desired state gives an interface a default route itself.
 func (s *state) leadsOut(over string) bool {
 	return s.Routes != nil && slices.ContainsFunc(defaults(s.Routes.Config, over), func(r route) bool { return r.State != "absent" })
-}
-
-// leased tells whether the network gave an address.
-func leased(f *family) bool {
-	if f == nil {
-		return false
-	}
-	for _, a := range f.Address {
-		if a.Valid != "" && !a.prefix().Addr().IsLinkLocalUnicast() {
-			return true
-		}
-	}
-	return false
 }

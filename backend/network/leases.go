@@ -1,0 +1,87 @@
+package network
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+
+	"touchdown/backend/host"
+)
+
+// leased are the addresses of a family, as it is in force, that the site's network gave. Most have a lifetime. An address that was given for
+// ever has none (NetworkManager src/core/dhcp/nm-dhcp-nettools.c makes a lease of 0xffffffff seconds permanent, src/core/ndisc/nm-ndisc.h an
+// announced prefix; nmstate 2.2.43 nispor/ip.rs then gives no valid-life-time) and looks like one that was set by hand. So where none has a
+// lifetime, and the profile asks the network, what is left counts: all but the node's own addresses, OVN-Kubernetes' in the networks inside,
+// link-local ones, and the fixed ones that the profile has itself.
+func (f *family) leased(own host.Own, inside []netip.Prefix, fixed []address) []address {
+	if f == nil {
+		return nil
+	}
+	ends := slices.DeleteFunc(slices.Clone(f.Address), func(a address) bool { return a.Valid == "" })
+	if ends = sites(own, ends); len(ends) > 0 || !f.automatic() {
+		return ends
+	}
+	return sites(own, slices.DeleteFunc(slices.Clone(f.Address), func(a address) bool {
+		p := a.prefix()
+		return slices.ContainsFunc(inside, func(n netip.Prefix) bool { return n.Contains(p.Addr()) }) ||
+			slices.ContainsFunc(fixed, func(x address) bool { return x.prefix() == p })
+	}))
+}
+
+// readConfigured is what the profiles say. nmstate takes the addresses from the kernel and leaves out those that end, so that its picture has a
+// lease for ever, and what OVN-Kubernetes put on br-ex, as if a profile had it: of a family that asks the network only those stay that a
+// profile in use has, and the node's own, which the node's scripts may have put there. What is compared and put back goes by this: a lease must neither count as a difference nor become a fixed address.
+func readConfigured(ctx context.Context, n *Network) (*state, error) {
+	s, err := n.library.show(ctx, true)
+	if err != nil || !slices.ContainsFunc(s.Interfaces, func(i iface) bool { return i.IPv4.unclear() || i.IPv6.unclear() }) {
+		return s, err
+	}
+	own, err := n.host.Own()
+	if err != nil {
+		return nil, err
+	}
+	profiles, err := n.manager.profiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range s.Interfaces {
+		id := i.Profile
+		if id == "" { // nmstate does not name a profile that is called as its interface
+			id = i.Name
+		}
+		var fixed []netip.Prefix
+		known := false
+		for _, p := range profiles {
+			if p.ID == id && (p.Active || p.Activating) {
+				known, fixed = true, append(fixed, p.Fixed...)
+			}
+		}
+		for _, f := range []*family{i.IPv4, i.IPv6} {
+			if known && f.unclear() {
+				f.Address = slices.DeleteFunc(f.Address, func(a address) bool { return !own.Holds(a.prefix()) && !slices.Contains(fixed, a.prefix()) })
+			}
+		}
+	}
+	return s, nil
+}
+
+// automatic tells whether a family gets addresses from the network.
+func (f *family) automatic() bool { return f.Enabled && (isSet(f.DHCP) || isSet(f.Autoconf)) }
+
+func (f *family) addresses() []address {
+	if f == nil {
+		return nil
+	}
+	return f.Address
+}
+
+// unclear tells whether a family has addresses that the network or the profile may have given.
+func (f *family) unclear() bool {
+	return f != nil && f.automatic() && slices.ContainsFunc(f.Address, address.endless)
+}
+
+// endless tells whether an address stays for ever; a link-local one is the kernel's.
+func (a address) endless() bool {
+	p := a.prefix()
+	return a.Valid == "" && p.IsValid() && !p.Addr().IsLinkLocalUnicast()
+}
