@@ -30,7 +30,8 @@ func (f *family) leased(own host.Own, inside []netip.Prefix, fixed []address) []
 
 // readConfigured is what the profiles say. nmstate takes the addresses from the kernel and leaves out those that end, so that its picture has a
 // lease for ever, and what OVN-Kubernetes put on br-ex, as if a profile had it: of a family that asks the network only those stay that a
-// profile in use has, and the node's own, which the node's scripts may have put there. What is compared and put back goes by this: a lease must neither count as a difference nor become a fixed address.
+// profile in use has, and the node's own, which the node's scripts may have put there. What is compared and put back goes by this: a lease must
+// neither count as a difference nor become a fixed address.
 func readConfigured(ctx context.Context, n *Network) (*state, error) {
 	s, err := n.library.show(ctx, true)
 	if err != nil || !slices.ContainsFunc(s.Interfaces, func(i iface) bool { return i.IPv4.unclear() || i.IPv6.unclear() }) {

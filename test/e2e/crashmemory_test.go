@@ -81,7 +81,9 @@ func recall(heard, again []event.Event) (rest []event.Event, err error) {
 // TestOneForgottenEventIsFound: wherever it was among those that were heard, and though the last one is there.
 func TestOneForgottenEventIsFound(t *testing.T) {
 	heard := []event.Event{
-		{Seq: 3, Kind: event.Started}, {Seq: 4, Kind: event.Started, Step: "network"}, {Seq: 9, Kind: event.Rebooting, Step: "network"},
+		{Seq: 3, Kind: event.Started},
+		{Seq: 4, Kind: event.Started, Step: "network"},
+		{Seq: 9, Kind: event.Rebooting, Step: "network"},
 		{Seq: 1009, Kind: event.Done, Step: "network"},
 	}
 	// What is not durable comes in between, and what came after the fault behind them.

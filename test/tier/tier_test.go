@@ -158,8 +158,10 @@ func write(t *testing.T, name, text string) {
 func plant(t *testing.T) {
 	t.Helper()
 	write(t, "go.mod", "module touchdown\n")
-	for _, name := range []string{"go.sum", "Makefile", "test/bench/x.mk", "iso-overlay/unit", "assets/a", "backend/network/libnmstate/lib.rs", "test/sites/s.yaml",
-		"steps/s", "tui/t", ".golangci.yml"} {
+	for _, name := range []string{
+		"go.sum", "Makefile", "test/bench/x.mk", "iso-overlay/unit", "assets/a", "backend/network/libnmstate/lib.rs", "test/sites/s.yaml",
+		"steps/s", "tui/t", ".golangci.yml",
+	} {
 		write(t, name, "")
 	}
 	write(t, "cmd/touchdown/main.go", "package main\n\nimport _ \"touchdown/backend/dns\"\n\nfunc main() {}\n")
