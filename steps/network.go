@@ -107,7 +107,10 @@ func (s *siteNetwork) Run(ctx context.Context, node *backend.Node, report Report
 	if done, err := s.inPlace(ctx, plan); err != nil {
 		return err
 	} else if done {
-		return trial.note(report, kept)
+		if err := trial.note(report, kept); err != nil {
+			return err
+		}
+		return s.commit(ctx, plan)
 	}
 	ports, err := s.NodeNet.net.Ports(ctx)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 // leased are the addresses of a family, as it is in force, that the site's network gave. Most have a lifetime. An address that was given for
 // ever has none (NetworkManager src/core/dhcp/nm-dhcp-nettools.c makes a lease of 0xffffffff seconds permanent, src/core/ndisc/nm-ndisc.h an
 // announced prefix; nmstate 2.2.43 nispor/ip.rs then gives no valid-life-time) and looks like one that was set by hand. So where none has a
-// lifetime, and the profile asks the network, what is left counts: all but the node's own addresses, OVN-Kubernetes' in the networks inside,
-// link-local ones, and the fixed ones that the profile has itself.
+// lifetime, and the profile asks the network, what is left counts: all but the node's own addresses, whatever their network (the node's scripts
+// set them), OVN-Kubernetes' in the networks inside, link-local ones, and the fixed ones that the profile has itself.
 func (f *family) leased(own host.Own, inside []netip.Prefix, fixed []address) []address {
 	if f == nil {
 		return nil
@@ -23,7 +23,7 @@ func (f *family) leased(own host.Own, inside []netip.Prefix, fixed []address) []
 	}
 	return sites(own, slices.DeleteFunc(slices.Clone(f.Address), func(a address) bool {
 		p := a.prefix()
-		return slices.ContainsFunc(inside, func(n netip.Prefix) bool { return n.Contains(p.Addr()) }) ||
+		return slices.Contains(own, p.Addr()) || slices.ContainsFunc(inside, func(n netip.Prefix) bool { return n.Contains(p.Addr()) }) ||
 			slices.ContainsFunc(fixed, func(x address) bool { return x.prefix() == p })
 	}))
 }
@@ -57,13 +57,19 @@ func readConfigured(ctx context.Context, n *Network) (*state, error) {
 				known, fixed = true, append(fixed, p.Fixed...)
 			}
 		}
-		for _, f := range []*family{i.IPv4, i.IPv6} {
-			if known && f.unclear() {
-				f.Address = slices.DeleteFunc(f.Address, func(a address) bool { return !own.Holds(a.prefix()) && !slices.Contains(fixed, a.prefix()) })
-			}
+		if known {
+			i.IPv4.keepFixed(own, fixed)
+			i.IPv6.keepFixed(own, fixed)
 		}
 	}
 	return s, nil
+}
+
+// keepFixed leaves of a family that asks the network only the node's own addresses and those of a profile.
+func (f *family) keepFixed(own host.Own, fixed []netip.Prefix) {
+	if f.unclear() {
+		f.Address = slices.DeleteFunc(f.Address, func(a address) bool { return !own.Holds(a.prefix()) && !slices.Contains(fixed, a.prefix()) })
+	}
 }
 
 // automatic tells whether a family gets addresses from the network.

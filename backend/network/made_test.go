@@ -171,6 +171,43 @@ func TestAnUndoKnowsTheNames(t *testing.T) {
 	}
 }
 
+// TestWhatTheReleaseBeforeSavedIsWhatWasConfigured: it saved nmstate's picture, in which OVN-Kubernetes' address and a lease for ever look as
+// if a profile had them. What this release saves has that picture for it, too.
+func TestWhatTheReleaseBeforeSavedIsWhatWasConfigured(t *testing.T) {
+	const seen = `{"interfaces":[{"name":"br-ex","type":"ovs-interface",
+		"ipv4":{"enabled":true,"dhcp":true,"address":[{"ip":"203.0.113.9","prefix-length":24},{"ip":"198.51.100.7","prefix-length":24},{"ip":"192.168.127.10","prefix-length":32}]},
+		"ipv6":{"enabled":true,"autoconf":true,"address":[{"ip":"fd69::2","prefix-length":112},{"ip":"2001:db8:5::7","prefix-length":64}]}}]}`
+	picture, err := parseState([]byte(seen))
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := originals{Version: originalsVersion, Before: &Current{Seen: picture}, Files: []saved{{Path: "p", Data: []byte("[ipv4]\naddress1=198.51.100.7/24,198.51.100.1\n[ipv6]\naddress=2001:db8:5::7/64\n")}}}
+	old.Before.Own = host.DefaultOwn
+	read := func(o originals) string {
+		text, err := json.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := readOriginals(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []string
+		i := again.Before.Seen.find("br-ex", "")
+		for _, a := range append(i.IPv4.addresses(), i.IPv6.addresses()...) {
+			all = append(all, a.prefix().String())
+		}
+		return strings.Join(all, " ")
+	}
+	if got, want := read(old), "198.51.100.7/24 192.168.127.10/32 2001:db8:5::7/64"; got != want {
+		t.Errorf("of the release before %s, want %s", got, want)
+	}
+	old.Configured = &state{Interfaces: []iface{{Name: "br-ex", IPv4: &family{Enabled: true, Address: []address{{IP: "198.51.100.9", Prefix: 24}}}}}}
+	if got := read(old); got != "198.51.100.9/24" {
+		t.Errorf("of this release %s", got)
+	}
+}
+
 // TestPortsSayThatTheyLeaveABond: nmstate would leave them as they are, and down once the bond is gone.
 func TestPortsSayThatTheyLeaveABond(t *testing.T) {
 	bonded := standing(t, "bond0.7", aBond("bond0", "enp1s0", "enp2s0"), aVLAN("bond0.7", "bond0", 7))

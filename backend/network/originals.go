@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/netip"
 	"slices"
+	"strings"
 	"time"
 
 	"touchdown/backend/message"
@@ -18,8 +20,10 @@ type originals struct {
 	Boot    string `json:"boot"`
 	// Taken is when, since the machine booted: a checkpoint that is older is not ours.
 	Taken time.Duration `json:"taken"`
-	// Before is the network as it was read; its Seen is what is configured.
-	Before *Current `json:"before"`
+	// Before is the network as it was read. On the disk its Seen is nmstate's own picture, by which the release before this one puts back;
+	// what is configured stands beside it.
+	Before     *Current `json:"before"`
+	Configured *state   `json:"configured,omitempty"`
 	// Files are the profiles of keptDir and memoryDir with their content.
 	Files []saved `json:"files"`
 	// Active are the UUIDs of the profiles in use; false: on its way up, for want of a lease for example.
@@ -51,7 +55,10 @@ func (n *Network) Originals(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := originals{Version: originalsVersion, Boot: boot, Taken: taken, Before: before, Active: map[string]bool{}}
+	o := originals{Version: originalsVersion, Boot: boot, Taken: taken, Before: before, Configured: before.Seen, Active: map[string]bool{}}
+	if before.Seen, err = parseState(before.Seen.text); err != nil {
+		return nil, err
+	}
 	for _, p := range profiles {
 		if p.Active || p.Activating {
 			o.Active[p.UUID] = p.Active
@@ -139,8 +146,34 @@ func readOriginals(data []byte) (*originals, error) {
 			Fix: message.T("Set the network by hand in the form."), Err: fmt.Errorf("reading the originals: %w", err),
 		}
 	}
+	if o.Configured == nil {
+		o.onlyFixed()
+	} else {
+		o.Before.Seen = o.Configured
+	}
 	o.Before.named(o.Before.Seen)
 	return &o, nil
+}
+
+// onlyFixed makes of nmstate's picture, which the release before this one saved alone, what was configured: of a family that asks the network
+// the addresses that stand in a profile, and the node's own. See readConfigured.
+func (o *originals) onlyFixed() {
+	var fixed []netip.Prefix
+	for _, f := range o.Files {
+		for key, value := range values(string(f.Data)) {
+			if _, name, _ := strings.Cut(key, "."); !strings.HasPrefix(name, "address") {
+				continue
+			}
+			first, _, _ := strings.Cut(value, ",")
+			if p, err := netip.ParsePrefix(first); err == nil {
+				fixed = append(fixed, p)
+			}
+		}
+	}
+	for _, i := range o.Before.Seen.Interfaces {
+		i.IPv4.keepFixed(o.Before.Own, fixed)
+		i.IPv6.keepFixed(o.Before.Own, fixed)
+	}
 }
 
 // opened are the checkpoints of this machine's trials since the originals were taken. They end with the boot; in a later one
