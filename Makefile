@@ -159,22 +159,23 @@ $(LIBNMSTATE): $(wildcard $(LIBNMSTATE_SRC)/Cargo.*) $(LIBNMSTATE_SRC)/src/lib.r
 .PHONY: always
 $(CACHE)/GO.list $(CACHE)/BENCH.list: $(CACHE)/%.list: always
 	@mkdir -p $(@D)
-	@$($*_FIND) | sort | cmp -s - $@ || $($*_FIND) | sort >$@
+	@$($*_FIND) | LC_ALL=C sort | cmp -s - $@ || $($*_FIND) | LC_ALL=C sort >$@
 
-# A program is as old as the beginning of its build: what is edited in the meantime is newer, and builds it again.
+# A program is as old as the beginning of its build: what is edited in the meantime is newer, and builds it again. The name of the file that
+# keeps the time is a new one each time: another make may build the same.
+BEGUN = begun=$$(mktemp $@.XXXXXX) &&
+DATED = && touch -r $$begun $@; rc=$$?; rm -f $$begun; exit $$rc
 $(BIN): $(GO_SRC) $(LIBNMSTATE) $(CACHE)/GO.list Makefile
-	@mkdir -p $(@D) && touch $@.begun
-	@$(PART) touchdown "touchdown $(VERSION)" go build $(STATIC) -o $@ ./cmd/touchdown
-	@touch -r $@.begun $@ && rm $@.begun
+	@mkdir -p $(@D)
+	@$(BEGUN) $(PART) touchdown "touchdown $(VERSION)" go build $(STATIC) -o $@ ./cmd/touchdown $(DATED)
 
 $(DEMO): $(FAULTS) $(shell find test/demo test/bench/landing test/bench/node test/bench/site test/bench/images -maxdepth 1 -name '*.go' 2>/dev/null) go.mod Makefile
 	@mkdir -p $(@D)
 	@$(PART) demo "the demo" go build -o $@ ./test/demo
 
 $(BENCH): $(BENCH_SRC) $(CACHE)/BENCH.list Makefile
-	@mkdir -p $(@D) && touch $@.begun
-	@$(PART) controlplane "the bench's control plane: etcd, kube-apiserver $(KUBE_VERSION), stand-in operators" env CGO_ENABLED=0 go build -C test/bench/controlplane -ldflags "$(KUBE_LDFLAGS)" -o $(CURDIR)/$@ .
-	@touch -r $@.begun $@ && rm $@.begun
+	@mkdir -p $(@D)
+	@$(BEGUN) $(PART) controlplane "the bench's control plane: etcd, kube-apiserver $(KUBE_VERSION), stand-in operators" env CGO_ENABLED=0 go build -C test/bench/controlplane -ldflags "$(KUBE_LDFLAGS)" -o $(CURDIR)/$@ . $(DATED)
 
 # The definitions of today's OpenShift and of the oldest that is supported.
 $(CACHE)/bench/crds: $(BENCH)

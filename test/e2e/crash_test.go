@@ -183,6 +183,9 @@ func TestCrash(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("%02d %s", i, s.choice), func(t *testing.T) {
 			t.Parallel() // a node that boots waits half of the time
+			if changed := program.Check(); changed != nil {
+				t.Fatal(changed)
+			}
 			ctx, r := edgeRide(t)
 			err := c.play(ctx, r, s)
 			sum.add(r, s, err)

@@ -52,7 +52,8 @@ func (r *ride) handedOver(ctx context.Context) error {
 	if err := r.toEnd(ctx); err != nil { // the hand-over's event is the job's last
 		return err
 	}
-	if r.secrets, err = secretsInAPI(ctx, r.Landing); err != nil {
+	r.secrets, err = atRest(ctx, "the secrets of the landed node", func(ctx context.Context) (string, error) { return secretsInAPI(ctx, r.Landing) })
+	if err != nil {
 		return err
 	}
 	r.before = r.heard

@@ -165,7 +165,11 @@ func (b bare) stands(ctx context.Context, t *testing.T, l *landing.Landing) {
 	}
 	// With no server to forward to, an unknown name must get its answer at once, not after the resolver's timeout. Right after a
 	// boot the node may be too busy for that: it is asked again.
-	if err := wait.For(ctx, "names on the node", func(ctx context.Context) error {
+	asking, stop := context.WithTimeout(ctx, wait.Timeout(15*time.Second))
+	defer stop()
+	tries := 0
+	if err := wait.For(asking, "names on the node", func(ctx context.Context) error {
+		tries++
 		out, err := l.Node.Shell(ctx, "getent ahostsv4 api."+domain+"; timeout 4 getent ahostsv4 nobody.invalid; echo exit $?")
 		if err == nil && (!strings.Contains(out, node.InternalAddress) || !strings.Contains(out, "exit 2")) {
 			err = errors.New(out)
@@ -174,6 +178,7 @@ func (b bare) stands(ctx context.Context, t *testing.T, l *landing.Landing) {
 	}); err != nil {
 		t.Error(err)
 	}
+	t.Logf("the node's names answered when asked %d times", tries)
 	find := l.Site.Client().DialContext
 	var c *laptop
 	if !b.dns {
