@@ -8,8 +8,8 @@ import (
 	"touchdown/backend/host"
 )
 
-// leased are the addresses of a family, as it is in force, that the site's network gave. Most have a lifetime. An address that was given for
-// ever has none (NetworkManager src/core/dhcp/nm-dhcp-nettools.c makes a lease of 0xffffffff seconds permanent, src/core/ndisc/nm-ndisc.h an
+// leased returns the addresses in force that DHCP or a router gave. Most have a lifetime. One with an infinite
+// lifetime has none here (NetworkManager src/core/dhcp/nm-dhcp-nettools.c makes a lease of 0xffffffff seconds permanent, src/core/ndisc/nm-ndisc.h an
 // announced prefix; nmstate 2.2.43 nispor/ip.rs then gives no valid-life-time) and looks like one that was set by hand. So where none has a
 // lifetime, and the profile asks the network, what is left counts: all but the node's own addresses, whatever their network (the node's scripts
 // set them), OVN-Kubernetes' in the networks inside, link-local ones, and the fixed ones that the profile has itself.

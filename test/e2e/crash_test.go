@@ -134,7 +134,7 @@ func (c *reference) play(ctx context.Context, r *ride, s scene) error {
 	return c.isBack(ctx, r)
 }
 
-// programHere is the program that every landing of this tree lays on its node, as it is now.
+// programHere returns the checksum of the program that each landing installs on its node.
 func programHere() (resume.Unchanged, error) {
 	root, err := bench.Root()
 	if err != nil {

@@ -71,14 +71,14 @@ func (r *ride) released(ctx context.Context) (string, error) {
 	return atRest(ctx, "an API at rest", func(ctx context.Context) (string, error) { return original(ctx, r.Landing) }) // its operators may still be at work
 }
 
-// atRest is what is seen twice, with a while in between.
+// atRest waits until two looks, 2 s apart, see the same, and returns that.
 func atRest(ctx context.Context, what string, look func(context.Context) (string, error)) (string, error) {
 	before := ""
 	err := wait.For(ctx, what, func(ctx context.Context) error {
 		got, err := look(ctx)
 		if err == nil && got != before {
 			before = got
-			time.Sleep(2 * time.Second) // the while
+			time.Sleep(2 * time.Second) // between the two looks
 			err = errors.New("it still changes")
 		}
 		return err

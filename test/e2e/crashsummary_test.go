@@ -104,8 +104,8 @@ func TestASceneThatWentWrongIsKeptSo(t *testing.T) {
 	}
 }
 
-// TestAFaultWithoutAJobIsNoneOfALanding: one that found the job not begun, or ended, has a count of its own.
-func TestAFaultWithoutAJobIsNoneOfALanding(t *testing.T) {
+// TestFaultsOutsideAJobAreCountedApart: a fault before the job began, or after it ended, is not counted as one in a landing.
+func TestFaultsOutsideAJobAreCountedApart(t *testing.T) {
 	r := &ride{}
 	strike := func(at string, events ...event.Event) {
 		r.over = r.ended // as await does

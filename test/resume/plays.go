@@ -56,7 +56,7 @@ func OpenPlays(file, of string, seed uint64, fresh bool) (*Plays, error) {
 	return p, nil
 }
 
-// lock holds a file of its own: the one with the plays is replaced by each that is added.
+// lock takes an exclusive lock on a separate file, since the file with the results is replaced whenever one is added.
 func lock(file string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return nil, fmt.Errorf("locking what is kept: %w", err)

@@ -9,7 +9,7 @@ import (
 	"touchdown/test/resume"
 )
 
-// open opens the plays as a run of its own, which ends before the next one begins.
+// open opens the results as a separate run would, and closes them at its end.
 func open(t *testing.T, file, of string, seed uint64, fresh bool) *resume.Plays {
 	t.Helper()
 	p, err := resume.OpenPlays(file, of, seed, fresh)
