@@ -32,12 +32,12 @@ var table = []Row{
 	{Package: "test/bench/nodeip", Run: "TestTheStandIn", Tier: Test, Seconds: 5, Proves: "the bench's node-ip chooses and writes what OpenShift's does"},
 
 	// What the quick tests of a package do in part: all of it, without the race detector.
-	{Package: "steps/engine", Tier: All, Seconds: 300, Proves: "the engine starts from a journal that is cut at every byte, and from many flipped bits of it"},
-	{Package: "tui", Tier: All, Seconds: 240, Proves: "huge pastes into each field, each word on each page, many lossy lines"},
-	{Package: "backend/media/iso", Tier: All, Seconds: 120, Proves: "a power cut at each moment of an installation from a medium"},
+	{Package: "steps/engine", Tier: All, Seconds: 45, Proves: "the engine starts from a journal that is cut at every byte, and from many flipped bits of it"},
+	{Package: "tui", Tier: All, Seconds: 20, Proves: "huge pastes into each field, each word on each page, many lossy lines"},
+	{Package: "backend/media/iso", Tier: All, Seconds: 80, Proves: "a power cut at each moment of an installation from a medium"},
 	{Package: "backend/report/proof", Tier: All, Seconds: 60, Proves: "every byte of a signed report is changed; a thousand codes are read by a program of others"},
-	{Package: "steps/wire", Tier: All, Seconds: 30, Proves: "a flood of ten thousand connections"},
-	{Package: "backend/delivery", Tier: All, Seconds: 20, Proves: "a thousand deliveries to a monitor that fails half of the time"},
+	{Package: "steps/wire", Tier: All, Seconds: 5, Proves: "a flood of ten thousand connections"},
+	{Package: "backend/delivery", Tier: All, Seconds: 12, Proves: "a thousand deliveries to a monitor that fails half of the time"},
 
 	// Whole nodes, the rest.
 	{Package: "test/e2e", Run: "TestSitesWithNothing", Tier: All, Seconds: 420, Boots: true, Program: true, Proves: "a node lands at sites without name server, time server and gateway, in all eight combinations and with a lease that names none of them, and starts again there; clients find it by the report's hosts lines"},
