@@ -106,14 +106,38 @@ func (c *seat) types(t *testing.T, keys string) {
 // shows waits for a text on the screen.
 func (c *seat) shows(t *testing.T, want string) {
 	t.Helper()
-	wait.Until(t, want+" on the screen", func(context.Context) error {
+	c.showsOneOf(t, want)
+}
+
+// showsOneOf waits for one of some texts on the screen, and returns the first of them that is there.
+func (c *seat) showsOneOf(t *testing.T, wanted ...string) string {
+	t.Helper()
+	var found string
+	wait.Until(t, strings.Join(wanted, " or ")+" on the screen", func(context.Context) error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if screen := c.vt.String(); !strings.Contains(screen, want) {
-			return errors.New(screen)
+		screen := c.vt.String()
+		for _, want := range wanted {
+			if strings.Contains(screen, want) {
+				found = want
+				return nil
+			}
 		}
-		return nil
+		return errors.New(screen)
 	})
+	return found
+}
+
+// leavesHardware goes on from the hardware to the network. The free space below the test's folder is that of the machine that runs the
+// test: where it is short, Continue asks once more.
+func (c *seat) leavesHardware(t *testing.T) {
+	t.Helper()
+	const next, again = "IPv4 method", "press Continue again"
+	c.types(t, "c")
+	if c.showsOneOf(t, next, again) == again {
+		c.types(t, "c")
+		c.shows(t, next)
+	}
 }
 
 // TestConsolesComeAndGo kills consoles on separate terminals, the one that has control and one that looks: the engine and
