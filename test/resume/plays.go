@@ -22,6 +22,7 @@ type Plays struct {
 
 	Of    string                  `json:"of"`    // fingerprint of what is tested
 	Seeds map[uint64]map[int]Play `json:"seeds"` // by seed and number
+	Drawn map[uint64][][]string   `json:"drawn"` // what the scenes of a seed are drawn from
 }
 
 // Play is one scene that is over.
@@ -50,10 +51,29 @@ func OpenPlays(file, of string, seed uint64, fresh bool) (*Plays, error) {
 		p.Seeds = map[uint64]map[int]Play{}
 	}
 	p.file, p.seed, p.Of = file, seed, of
+	if p.Drawn == nil {
+		p.Drawn = map[uint64][][]string{}
+	}
 	if p.Seeds[seed] == nil || fresh {
 		p.Seeds[seed] = map[int]Play{}
+		delete(p.Drawn, seed)
 	}
 	return p, nil
+}
+
+// Draw returns what the scenes of this seed are drawn from: what was given for its first run. Runs of one program may differ a little
+// in what is drawn from, and from other lists would come other scenes, none of which was played.
+func (p *Plays) Draw(from ...[]string) ([][]string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if old := p.Drawn[p.seed]; len(old) == len(from) {
+		return old, nil
+	}
+	p.Drawn[p.seed] = from
+	if p.file == "" {
+		return from, nil
+	}
+	return from, Save(p.file, p)
 }
 
 // lock takes an exclusive lock on a separate file, since the file with the results is replaced whenever one is added.

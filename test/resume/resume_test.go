@@ -65,6 +65,29 @@ func TestSeedsAddUp(t *testing.T) {
 	}
 }
 
+// TestScenesAreDrawnFromTheFirstRun: a run that goes on draws the scenes of the first one, though its own events differ a little; another
+// seed, another program and a run that begins again draw from their own.
+func TestScenesAreDrawnFromTheFirstRun(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cuts.json")
+	drawn := func(of string, seed uint64, fresh bool, events ...string) string {
+		t.Helper()
+		got, err := open(t, file, of, seed, fresh).Draw(events, nil)
+		if err != nil || len(got) != 2 {
+			t.Fatalf("%v, %v", got, err)
+		}
+		return strings.Join(got[0], " ")
+	}
+	if got := drawn("c1", 7, false, "a", "b") + ", " + drawn("c1", 7, false, "a", "x", "b"); got != "a b, a b" {
+		t.Errorf("two runs draw from %s", got)
+	}
+	if got := drawn("c1", 8, false, "c") + ", " + drawn("c1", 7, true, "d") + ", " + drawn("c1", 8, false, "x"); got != "c, d, c" {
+		t.Errorf("another seed, and one that begins again, draw from %s", got)
+	}
+	if got := drawn("c2", 7, false, "e"); got != "e" {
+		t.Errorf("another program draws from %s", got)
+	}
+}
+
 // TestFreshIsOneSeed: to begin a seed again takes nothing from another one.
 func TestFreshIsOneSeed(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "cuts.json")
