@@ -98,10 +98,17 @@ func (r Rehearsal) save(m *host.Machine) error {
 
 // AskRehearsal lets the next boot be a rehearsal: of what list has, and of the pods that are ready now.
 func (n *Node) AskRehearsal(ctx context.Context, list *Wanted) (Rehearsal, error) {
-	pods, err := readyPods(ctx, n.kube)
+	all, err := podsOf(ctx, n.kube)
 	if err != nil {
 		return Rehearsal{}, err
 	}
+	var pods []string
+	for name, p := range all {
+		if p.ready {
+			pods = append(pods, name)
+		}
+	}
+	slices.Sort(pods)
 	return askRehearsal(n.host, needs(list), pods, n.now().UTC())
 }
 
