@@ -13,6 +13,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/images/layerstore"
+	"touchdown/backend/layout"
 	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
@@ -49,6 +50,8 @@ type Rehearsal struct {
 	Market    []string       `json:"market,omitempty"`    // default catalog sources that pods which are not ready belong to
 	Tagged    []string       `json:"tagged,omitempty"`    // other catalog sources of the same kind, whose image is named by a tag
 	Seconds   float64        `json:"seconds,omitempty"`   // from CRI-O's start until all pods were ready
+	Begun     bool           `json:"begun,omitempty"`     // the store is covered and the registries are blocked
+	Why       message.Text   `json:"why,omitzero"`        // it could not begin
 	Finished  bool           `json:"finished"`            // the node was looked at to the end
 	Blocked   []string       `json:"blocked,omitempty"`   // registries
 	StoreSeen int            `json:"storeSeen,omitempty"` // images that CRI-O listed with its own store empty
@@ -82,6 +85,14 @@ func LoadRehearsal(m *host.Machine) (Rehearsal, error) {
 		return r, fmt.Errorf("reading %s: %w", rehearsalFile, err)
 	}
 	return r, nil
+}
+
+// unbegun ends the look at a boot in which CRI-O may have its own store, or a registry: what starts there proves nothing.
+func (r *Rehearsal) unbegun(m *host.Machine) error {
+	if r.Finished = false; r.Why.String() == "" {
+		r.Why = message.T("It is not known that CRI-O's own store was covered and every registry blocked.")
+	}
+	return errors.Join(fmt.Errorf("the rehearsal did not begin: %s", r.Why), r.save(m))
 }
 
 // save keeps the rehearsal.
@@ -154,7 +165,7 @@ func raise(ctx context.Context, m *host.Machine) error {
 	if err = errors.Join(err, bootErr); err != nil || r.Over() || r.Boot == boot {
 		return err
 	}
-	if r.Running() {
+	if r.Running() || m.Exists(layout.Armed) { // a node that waits for its site has nothing that would end it
 		r.Phase = over
 		return errors.Join(clear(ctx, m), r.save(m))
 	}
@@ -162,6 +173,16 @@ func raise(ctx context.Context, m *host.Machine) error {
 	if err := r.save(m); err != nil { // before anything is covered: it is never begun twice
 		return err
 	}
+	if err := cover(ctx, m, r.Blocked); err != nil {
+		r.Why = message.Detail(err)
+		return errors.Join(err, r.save(m))
+	}
+	r.Begun = true
+	return r.save(m)
+}
+
+// cover takes CRI-O's own store and the registries away for this boot.
+func cover(ctx context.Context, m *host.Machine, registries []string) error {
 	for _, argv := range [][]string{
 		{"rm", "-rf", "--one-file-system", emptyPrimary},
 		{"mkdir", "-m", "0700", "-p", emptyPrimary, Primary},
@@ -171,7 +192,7 @@ func raise(ctx context.Context, m *host.Machine) error {
 			return fmt.Errorf("covering the node's own store: %w", err)
 		}
 	}
-	block, err := blocking(r.Blocked)
+	block, err := blocking(registries)
 	if err != nil {
 		return err
 	}

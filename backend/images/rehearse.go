@@ -41,6 +41,10 @@ func (w watching) run(ctx context.Context) (Rehearsal, error) {
 	if err != nil {
 		return r, err
 	}
+	if !r.Begun {
+		err := r.unbegun(w.host)
+		return r, err
+	}
 	begun := w.now()
 	if err := w.Await(ctx); err != nil {
 		return r, fmt.Errorf("waiting for CRI-O: %w", err)
@@ -143,6 +147,9 @@ func (r Rehearsal) Check() check.Check {
 		Source: message.T("rehearsal: every registry blocked, CRI-O's own store empty"),
 	}
 	switch {
+	case r.Why.String() != "":
+		c.Status, c.Observed, c.Evidence = check.Fail, message.T("the rehearsal could not begin"), []message.Text{r.Why}
+		c.Fix = message.T("Run `touchdown images rehearse` again; if it fails again, make a support bundle and call support.")
 	case !r.Finished:
 		c.Status, c.Observed = check.Fail, message.T("the rehearsal was cut short")
 		c.Fix = message.T("Run `touchdown images rehearse` again and leave the node alone until it is back.")
