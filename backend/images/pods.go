@@ -15,7 +15,7 @@ const containerID = "cri-o://"
 // pod is what the API says of one; the zero pod is one that it does not have.
 type pod struct {
 	ready      bool
-	ended      bool         // it does not start again
+	ended      bool         // or is being deleted: it does not start again
 	why        message.Text // it is not ready
 	containers []string     // ids
 }
@@ -30,7 +30,7 @@ func podsOf(ctx context.Context, c *kube.Cluster) (map[string]pod, error) {
 	for _, o := range list {
 		meta, _ := o["metadata"].(map[string]any)
 		status, _ := o["status"].(map[string]any)
-		p := pod{ready: isReady(status), ended: status["phase"] == "Succeeded" || status["phase"] == "Failed"}
+		p := pod{ready: isReady(status), ended: meta["deletionTimestamp"] != nil || status["phase"] == "Succeeded" || status["phase"] == "Failed"}
 		if !p.ready && status["phase"] != "Succeeded" {
 			p.why = waiting(status)
 		}

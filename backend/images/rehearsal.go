@@ -107,23 +107,37 @@ func (r Rehearsal) save(m *host.Machine) error {
 	return nil
 }
 
-// AskRehearsal lets the next boot be a rehearsal: of what list has, and of the pods that are ready now.
+// AskRehearsal lets the next boot be a rehearsal: of what list has, and of the pods that are ready now. It refuses a list that the
+// cluster or CRI-O did not answer for, with a Problem (CTR-UNRD).
 func (n *Node) AskRehearsal(ctx context.Context, list *Wanted) (Rehearsal, error) {
-	all, err := podsOf(ctx, n.kube)
+	if away := list.Away(); len(away) > 0 {
+		return Rehearsal{}, &problem.Problem{
+			Code: "CTR-UNRD", Summary: message.F("What the node needs is not known in full: %s: %s", away[0].Source, away[0].Reason), Fix: unreadFix,
+		}
+	}
+	pods, err := podsOf(ctx, n.kube)
 	if err != nil {
 		return Rehearsal{}, err
 	}
-	var pods []string
-	for name, p := range all {
-		if p.ready {
-			pods = append(pods, name)
-		}
-	}
-	slices.Sort(pods)
 	return askRehearsal(n.host, needs(list), pods, n.now().UTC())
 }
 
-func askRehearsal(m *host.Machine, needs []Need, pods []string, now time.Time) (Rehearsal, error) {
+// expected are the pods that have to come back: those that are ready, and those of a rehearsal of the same images that did not pass. Right
+// after that one the API still reports the culprit as not ready, and a rehearsal without it would pass.
+func expected(m *host.Machine, generation int, pods map[string]pod) []string {
+	last, err := LoadRehearsal(m)
+	again := err == nil && last.Generation == generation && !last.Passed()
+	var all []string
+	for name, p := range pods {
+		if p.ready || again && !p.ended && slices.Contains(last.Pods, name) {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func askRehearsal(m *host.Machine, needs []Need, pods map[string]pod, now time.Time) (Rehearsal, error) {
 	none := &problem.Problem{
 		Code: "CTR-LACK", Summary: message.T("There is no seeded store: without the node's own store nothing would start."),
 		Fix: message.T("Run `touchdown images seed` first."),
@@ -150,7 +164,7 @@ func askRehearsal(m *host.Machine, needs []Need, pods []string, now time.Time) (
 	if err != nil {
 		return Rehearsal{}, err
 	}
-	r := Rehearsal{Phase: asked, Boot: boot, Asked: now, Generation: store.N, Needs: needs, Pods: pods, Blocked: blocked}
+	r := Rehearsal{Phase: asked, Boot: boot, Asked: now, Generation: store.N, Needs: needs, Pods: expected(m, store.N, pods), Blocked: blocked}
 	return r, r.save(m)
 }
 

@@ -58,7 +58,7 @@ var needed = []Need{{Image: "quay.io/a/b@sha256:1", By: []string{"Pod x/y"}}, {I
 func TestRehearsalLastsOneBoot(t *testing.T) {
 	m, boot, ran := rehearsing(t, "")
 	boot("one")
-	if _, err := askRehearsal(m, needed, []string{"x/y"}, time.Unix(1, 0)); err != nil {
+	if _, err := askRehearsal(m, needed, map[string]pod{"x/y": {ready: true}}, time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if err := raise(t.Context(), m); err != nil || len(*ran) > 0 {
