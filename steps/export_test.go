@@ -6,6 +6,7 @@ type (
 	Credentials       = siteCredentials
 	Domain            = siteDomain
 	PullSecret        = sitePullSecret
+	Rehearsal         = rehearsal
 	Rollouts          = nameRollouts
 	BakeCatalogs      = bakeCatalogs
 	BakeConfiguration = bakeConfiguration

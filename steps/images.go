@@ -133,10 +133,9 @@ func (s *Images) Run(ctx context.Context, node *backend.Node, report Report) err
 const savedConfig = "crio"
 
 func (s *Images) seed(ctx context.Context, node *backend.Node, here *images.Node, report Report) error {
-	report.Progress(progress.Progress{Waiting: message.T("the list of images that the node needs")})
-	list, err := here.Wanted(ctx, images.Listing{})
+	list, err := wantedImages(ctx, node, here, images.Listing{}, report)
 	if err != nil {
-		return fmt.Errorf("listing the images: %w", err)
+		return err
 	}
 	if before, err := images.LoadStatus(node.Host); err == nil || errors.Is(err, fs.ErrNotExist) {
 		if err := report.Save("generation", []byte(strconv.Itoa(before.Generation))); err != nil {

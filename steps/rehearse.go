@@ -77,15 +77,14 @@ func (*rehearsal) last(node *backend.Node, report Report) (r images.Rehearsal, d
 
 // ask notes what the node runs now, all of which has to come back.
 func ask(ctx context.Context, node *backend.Node, report Report) error {
-	report.Progress(progress.Progress{Waiting: message.T("the list of what the node runs")})
 	here, err := images.Open(node.Host, node.Kube.WithProgress(report.Progress), node.Now)
 	if err != nil {
 		return fmt.Errorf("reaching CRI-O: %w", err)
 	}
 	defer here.Close()
-	list, err := here.Wanted(ctx, images.Listing{Offline: true})
+	list, err := wantedImages(ctx, node, here, images.Listing{Offline: true}, report)
 	if err != nil {
-		return fmt.Errorf("listing the images: %w", err)
+		return err
 	}
 	r, err := here.AskRehearsal(ctx, list)
 	if err != nil {

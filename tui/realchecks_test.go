@@ -42,6 +42,7 @@ func realChecks(t *testing.T) []check.Check {
 	s = images.Status{Generation: 3, Named: true, Images: 61, Listed: 59, Unlisted: []string{"a:1", "b:1"}, Repaired: damage}
 	all = append(all, s.Checks()...)
 	all = append(all, images.Moved{Failed: message.T("CRI-O has been started already")}.Check())
+	all = append(all, images.Rehearsal{Why: message.T("It is not known that CRI-O's own store was covered and every registry blocked.")}.Check())
 	return append(all, images.Rehearsal{Finished: true, NotReady: []message.Text{message.F("%s: %s", "plant/app", message.F("container %s waits: %s", "app", "ErrImagePull"))}}.Check())
 }
 

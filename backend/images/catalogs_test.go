@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/images/cri/critest"
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/message"
 )
@@ -22,7 +23,7 @@ func TestCatalogSourcesGetTheirOwnAdvice(t *testing.T) {
 		api.Put(pods+"openshift-marketplace/pods/"+name, `{"metadata":{"name":"`+name+`","namespace":"openshift-marketplace"},"status":`+notReady+`}`)
 	}
 	api.Put(pods+"plant/pods/app", `{"metadata":{"name":"app","namespace":"plant"},"status":`+notReady+`}`)
-	w := watching{Node: &Node{kube: c, now: time.Now}, limit: time.Nanosecond}
+	w := watching{Node: &Node{kube: c, cri: critest.Start(t).Client(t), now: time.Now}, limit: time.Nanosecond}
 	const market, digest, registry = "Switch the default catalog sources off with `touchdown factory bake`", "image of openshift-marketplace/mine by its digest", "reachable"
 	for name, test := range map[string]struct {
 		before []string
@@ -64,7 +65,7 @@ func TestRehearsalEndsWhenOnlyRefusedImagesAreMissing(t *testing.T) {
 			"containerStatuses":[{"name":"a","state":{"waiting":{"reason":"`+reason+`"}}}]}}`)
 		begun := time.Now()
 		now := begun
-		w := watching{Node: &Node{kube: c, now: func() time.Time { now = now.Add(10 * time.Minute / 40); return now }}, poll: time.Millisecond}
+		w := watching{Node: &Node{kube: c, cri: critest.Start(t).Client(t), now: func() time.Time { now = now.Add(10 * time.Minute / 40); return now }}, poll: time.Millisecond}
 		missing, err := w.pods(t.Context(), []string{"plant/app"})
 		if took := now.Sub(begun); err != nil || len(missing) != 1 || took < wait || took > wait+2*time.Minute {
 			t.Errorf("%s: given up after %s, want %s: %q, %v", reason, took, wait, missing, err)

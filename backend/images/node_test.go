@@ -11,6 +11,7 @@ import (
 	"touchdown/backend/host"
 	"touchdown/backend/images/cri/critest"
 	"touchdown/backend/images/layerstore"
+	"touchdown/backend/images/wanted"
 	"touchdown/backend/kube/kubetest"
 	"touchdown/backend/message"
 )
@@ -138,5 +139,52 @@ func TestAskedRehearsalIsTheOneOnDisk(t *testing.T) {
 	kept, err := LoadRehearsal(m)
 	if was, is := r.Asked.Format(time.RFC3339Nano), kept.Asked.Format(time.RFC3339Nano); err != nil || was != is || kept.Over() || kept.Running() {
 		t.Errorf("%v, asked %s, kept %s: %+v", err, was, is, kept)
+	}
+}
+
+// TestRehearsalOfAListWithoutItsSources: a rehearsal of what is only half known would pass without what is not known. What is not
+// understood of the node's own files is not understood the next time either, and keeps nobody from rehearsing.
+func TestRehearsalOfAListWithoutItsSources(t *testing.T) {
+	m, boot, _ := rehearsing(t, "")
+	boot("one")
+	_, c := kubetest.New(t)
+	n := &Node{host: m, kube: c, now: time.Now}
+	for source, want := range map[string]string{"cluster": "CTR-UNRD", "pods": "CTR-UNRD", "crio": "CTR-UNRD", "units": "", "static-pods": "", "release": ""} {
+		_, err := n.AskRehearsal(t.Context(), &Wanted{Unread: []wanted.Unread{{Source: "release"}, {Source: source, Reason: message.T("Not asked.")}}})
+		if (err != nil) != (want != "") || err != nil && code(err) != want {
+			t.Errorf("without %s: %v", source, err)
+		}
+	}
+}
+
+// TestFailedRehearsalsPodsAreAskedForAgain: right after a rehearsal that failed the API reports the culprit as not ready. It stays among
+// those that have to come back, as long as the cluster has it and the store holds the same images.
+func TestFailedRehearsalsPodsAreAskedForAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		last string
+		want string
+	}{
+		"the first":               {``, "plant/app"},
+		"one that failed":         {`{"phase":"over","generation":1,"finished":true,"notReady":["plant/lost: x"],"pods":["plant/app","plant/lost","plant/gone","plant/ended","plant/going"]}`, "plant/app plant/lost"},
+		"one that was cut short":  {`{"phase":"over","generation":1,"pods":["plant/lost"]}`, "plant/app plant/lost"},
+		"one that passed":         {`{"phase":"over","generation":1,"finished":true,"pods":["plant/lost"]}`, "plant/app"},
+		"one of other images":     {`{"phase":"over","generation":7,"pods":["plant/lost"]}`, "plant/app"},
+		"one that is not to read": {`{"phase":`, "plant/app"},
+	} {
+		m, boot, _ := rehearsing(t, "")
+		boot("one")
+		if c.last != "" {
+			if err := m.WriteFile(rehearsalFile, []byte(c.last), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		api, cluster := kubetest.New(t)
+		for pod, is := range map[string][3]string{"app": {"", "Running", "True"}, "lost": {"", "Pending", "False"}, "ended": {"", "Failed", "False"}, "going": {`"deletionTimestamp":"2026-11-20T04:04:05Z",`, "Pending", "False"}} {
+			api.Put("/api/v1/namespaces/plant/pods/"+pod, `{"metadata":{`+is[0]+`"name":"`+pod+`","namespace":"plant"},"status":{"phase":"`+is[1]+`","conditions":[{"type":"Ready","status":"`+is[2]+`"}]}}`)
+		}
+		r, err := (&Node{host: m, kube: cluster, now: time.Now}).AskRehearsal(t.Context(), &Wanted{})
+		if got := strings.Join(r.Pods, " "); err != nil || got != c.want {
+			t.Errorf("after %s: %q, want %q, %v", name, got, c.want, err)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/images/layerstore"
+	"touchdown/backend/layout"
 	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
@@ -49,6 +50,8 @@ type Rehearsal struct {
 	Market    []string       `json:"market,omitempty"`    // default catalog sources that pods which are not ready belong to
 	Tagged    []string       `json:"tagged,omitempty"`    // other catalog sources of the same kind, whose image is named by a tag
 	Seconds   float64        `json:"seconds,omitempty"`   // from CRI-O's start until all pods were ready
+	Begun     bool           `json:"begun,omitempty"`     // the store is covered and the registries are blocked
+	Why       message.Text   `json:"why,omitzero"`        // it could not begin
 	Finished  bool           `json:"finished"`            // the node was looked at to the end
 	Blocked   []string       `json:"blocked,omitempty"`   // registries
 	StoreSeen int            `json:"storeSeen,omitempty"` // images that CRI-O listed with its own store empty
@@ -84,6 +87,14 @@ func LoadRehearsal(m *host.Machine) (Rehearsal, error) {
 	return r, nil
 }
 
+// unbegun ends the look at a boot in which CRI-O may have its own store, or a registry: what starts there proves nothing.
+func (r *Rehearsal) unbegun(m *host.Machine) error {
+	if r.Finished = false; r.Why.String() == "" {
+		r.Why = message.T("It is not known that CRI-O's own store was covered and every registry blocked.")
+	}
+	return errors.Join(fmt.Errorf("the rehearsal did not begin: %s", r.Why), r.save(m))
+}
+
 // save keeps the rehearsal.
 func (r Rehearsal) save(m *host.Machine) error {
 	data, err := message.Marshal(&r)
@@ -96,16 +107,37 @@ func (r Rehearsal) save(m *host.Machine) error {
 	return nil
 }
 
-// AskRehearsal lets the next boot be a rehearsal: of what list has, and of the pods that are ready now.
+// AskRehearsal lets the next boot be a rehearsal: of what list has, and of the pods that are ready now. It refuses a list that the
+// cluster or CRI-O did not answer for, with a Problem (CTR-UNRD).
 func (n *Node) AskRehearsal(ctx context.Context, list *Wanted) (Rehearsal, error) {
-	pods, err := readyPods(ctx, n.kube)
+	if away := list.Away(); len(away) > 0 {
+		return Rehearsal{}, &problem.Problem{
+			Code: "CTR-UNRD", Summary: message.F("What the node needs is not known in full: %s: %s", away[0].Source, away[0].Reason), Fix: unreadFix,
+		}
+	}
+	pods, err := podsOf(ctx, n.kube)
 	if err != nil {
 		return Rehearsal{}, err
 	}
 	return askRehearsal(n.host, needs(list), pods, n.now().UTC())
 }
 
-func askRehearsal(m *host.Machine, needs []Need, pods []string, now time.Time) (Rehearsal, error) {
+// expected are the pods that have to come back: those that are ready, and those of a rehearsal of the same images that did not pass. Right
+// after that one the API still reports the culprit as not ready, and a rehearsal without it would pass.
+func expected(m *host.Machine, generation int, pods map[string]pod) []string {
+	last, err := LoadRehearsal(m)
+	again := err == nil && last.Generation == generation && !last.Passed()
+	var all []string
+	for name, p := range pods {
+		if p.ready || again && !p.ended && slices.Contains(last.Pods, name) {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func askRehearsal(m *host.Machine, needs []Need, pods map[string]pod, now time.Time) (Rehearsal, error) {
 	none := &problem.Problem{
 		Code: "CTR-LACK", Summary: message.T("There is no seeded store: without the node's own store nothing would start."),
 		Fix: message.T("Run `touchdown images seed` first."),
@@ -132,7 +164,7 @@ func askRehearsal(m *host.Machine, needs []Need, pods []string, now time.Time) (
 	if err != nil {
 		return Rehearsal{}, err
 	}
-	r := Rehearsal{Phase: asked, Boot: boot, Asked: now, Generation: store.N, Needs: needs, Pods: pods, Blocked: blocked}
+	r := Rehearsal{Phase: asked, Boot: boot, Asked: now, Generation: store.N, Needs: needs, Pods: expected(m, store.N, pods), Blocked: blocked}
 	return r, r.save(m)
 }
 
@@ -147,7 +179,7 @@ func raise(ctx context.Context, m *host.Machine) error {
 	if err = errors.Join(err, bootErr); err != nil || r.Over() || r.Boot == boot {
 		return err
 	}
-	if r.Running() {
+	if r.Running() || m.Exists(layout.Armed) { // a node that waits for its site has nothing that would end it
 		r.Phase = over
 		return errors.Join(clear(ctx, m), r.save(m))
 	}
@@ -155,6 +187,16 @@ func raise(ctx context.Context, m *host.Machine) error {
 	if err := r.save(m); err != nil { // before anything is covered: it is never begun twice
 		return err
 	}
+	if err := cover(ctx, m, r.Blocked); err != nil {
+		r.Why = message.Detail(err)
+		return errors.Join(err, r.save(m))
+	}
+	r.Begun = true
+	return r.save(m)
+}
+
+// cover takes CRI-O's own store and the registries away for this boot.
+func cover(ctx context.Context, m *host.Machine, registries []string) error {
 	for _, argv := range [][]string{
 		{"rm", "-rf", "--one-file-system", emptyPrimary},
 		{"mkdir", "-m", "0700", "-p", emptyPrimary, Primary},
@@ -164,7 +206,7 @@ func raise(ctx context.Context, m *host.Machine) error {
 			return fmt.Errorf("covering the node's own store: %w", err)
 		}
 	}
-	block, err := blocking(r.Blocked)
+	block, err := blocking(registries)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,11 @@ import (
 	"testing"
 	"time"
 
+	"touchdown/backend/check"
 	"touchdown/backend/host"
+	"touchdown/backend/images/cri/critest"
 	"touchdown/backend/images/layerstore"
+	"touchdown/backend/layout"
 	"touchdown/backend/problem"
 )
 
@@ -55,7 +58,7 @@ var needed = []Need{{Image: "quay.io/a/b@sha256:1", By: []string{"Pod x/y"}}, {I
 func TestRehearsalLastsOneBoot(t *testing.T) {
 	m, boot, ran := rehearsing(t, "")
 	boot("one")
-	if _, err := askRehearsal(m, needed, []string{"x/y"}, time.Unix(1, 0)); err != nil {
+	if _, err := askRehearsal(m, needed, map[string]pod{"x/y": {ready: true}}, time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
 	}
 	if err := raise(t.Context(), m); err != nil || len(*ran) > 0 {
@@ -80,7 +83,7 @@ func TestRehearsalLastsOneBoot(t *testing.T) {
 			t.Errorf("%s is not blocked:\n%s", want, got)
 		}
 	}
-	if r, err := LoadRehearsal(m); err != nil || !r.Running() || r.Boot != "two" || r.Passed() {
+	if r, err := LoadRehearsal(m); err != nil || !r.Running() || !r.Begun || r.Boot != "two" || r.Passed() {
 		t.Errorf("%+v, %v", r, err)
 	}
 
@@ -112,11 +115,61 @@ func TestRehearsalThatCannotBegin(t *testing.T) {
 	if m.Exists(blockFile) {
 		t.Error("the registries are blocked")
 	}
+	// CRI-O has all of it in its own store, which nothing covers.
+	crio := critest.Start(t)
+	crio.Images = append(crio.Images, critest.Image("1", 1000, needed[0].Image, needed[1].Image, "busybox:latest"))
+	if r, err := (&Node{host: m, cri: crio.Client(t), now: time.Now}).Rehearse(t.Context()); err == nil || r.Passed() {
+		t.Errorf("a start as usual passed: %+v, %v", r, err)
+	}
 	boot("three")
 	if err := raise(t.Context(), m); err != nil {
 		t.Error(err)
 	}
-	if r, err := LoadRehearsal(m); err != nil || !r.Over() || r.Finished || r.Generation != 1 {
+	r, err := LoadRehearsal(m)
+	if err != nil || !r.Over() || r.Finished || r.Generation != 1 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if c := r.Check(); c.Status != check.Fail || len(c.Evidence) != 1 || !strings.Contains(c.Evidence[0].String(), "exit status 32") {
+		t.Errorf("it does not say why: %+v", c)
+	}
+}
+
+// A rehearsal that was begun by a release which did not note that proves nothing.
+func TestRehearsalOfWhichNobodyKnowsThatItBegan(t *testing.T) {
+	m, boot, _ := rehearsing(t, "")
+	boot("two")
+	if err := m.WriteFile(rehearsalFile, []byte(`{"phase":"running","boot":"two"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := (&Node{host: m, cri: critest.Start(t).Client(t), now: time.Now}).Rehearse(t.Context())
+	if kept, lost := LoadRehearsal(m); err == nil || lost != nil || r.Passed() || kept.Passed() || len(kept.Check().Evidence) != 1 {
+		t.Errorf("%v, %v: %+v, kept %+v", err, lost, r, kept)
+	}
+}
+
+// A node that waits for its site has nothing that ends a rehearsal: what was asked for before the seal does not begin there.
+func TestNoRehearsalOutlivesTheSeal(t *testing.T) {
+	m, boot, ran := rehearsing(t, "")
+	boot("one")
+	if _, err := askRehearsal(m, needed, nil, time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.WriteFile(layout.Armed, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"two", "three"} {
+		boot(id)
+		if err := raise(t.Context(), m); err != nil {
+			t.Error(err)
+		}
+		if err := m.Remove(layout.Armed); err != nil { // the site has released kubelet
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Join(*ran, "\n"); strings.Contains(got, "mount") || m.Exists(blockFile) {
+		t.Errorf("the armed node covered its store; its registries are blocked: %t; ran:\n%s", m.Exists(blockFile), got)
+	}
+	if r, err := LoadRehearsal(m); err != nil || !r.Over() || r.Passed() {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"touchdown/backend/check"
 	"touchdown/backend/images/wanted"
-	"touchdown/backend/kube"
 	"touchdown/backend/message"
 )
 
@@ -40,6 +39,10 @@ func (n *Node) Rehearse(ctx context.Context) (Rehearsal, error) { return watchin
 func (w watching) run(ctx context.Context) (Rehearsal, error) {
 	r, err := LoadRehearsal(w.host)
 	if err != nil {
+		return r, err
+	}
+	if !r.Begun {
+		err := r.unbegun(w.host)
 		return r, err
 	}
 	begun := w.now()
@@ -110,85 +113,31 @@ func refusedImage(pod string) bool {
 	return strings.HasSuffix(pod, "waits: ErrImagePull") || strings.HasSuffix(pod, "waits: ImagePullBackOff")
 }
 
+// away are those of before that are not back. The API may still say of a pod what it was before the reboot, so each of its containers
+// has to be one that CRI-O runs now: with its own store covered it knows none of before.
 func (w watching) away(ctx context.Context, before []string) ([]message.Text, error) {
 	if len(before) == 0 {
 		return nil, nil
 	}
-	ready, why, err := podStates(ctx, w.kube.Within(rehearsalPoll*5))
+	pods, err := podsOf(ctx, w.kube.Within(rehearsalPoll*5))
 	if err != nil {
 		return nil, err
 	}
+	containers, err := w.cri.Containers(ctx)
+	if err != nil {
+		return []message.Text{message.F("CRI-O does not list its containers: %s", message.Detail(err))}, nil
+	}
+	running := map[string]bool{}
+	for _, c := range containers {
+		running[containerID+c.ID] = c.Running
+	}
 	var missing []message.Text
 	for _, name := range before {
-		if slices.Contains(ready, name) {
-			continue
+		if reason := pods[name].awaited(running); reason.String() != "" {
+			missing = append(missing, message.F("%s: %s", name, reason))
 		}
-		reason, known := why[name]
-		if !known {
-			reason = message.T("it is gone")
-		}
-		missing = append(missing, message.F("%s: %s", name, reason))
 	}
 	return missing, nil
-}
-
-// readyPods are the pods that are ready now, "namespace/name".
-func readyPods(ctx context.Context, c *kube.Cluster) ([]string, error) {
-	ready, _, err := podStates(ctx, c)
-	return ready, err
-}
-
-func podStates(ctx context.Context, c *kube.Cluster) (ready []string, why map[string]message.Text, err error) {
-	pods, _, err := c.List(ctx, kube.Ref{Version: "v1", Resource: "pods"})
-	if err != nil {
-		return nil, nil, err
-	}
-	why = map[string]message.Text{}
-	for _, p := range pods {
-		meta, _ := p["metadata"].(map[string]any)
-		status, _ := p["status"].(map[string]any)
-		name := fmt.Sprintf("%v/%v", meta["namespace"], meta["name"])
-		if isReady(status) {
-			ready = append(ready, name)
-		} else if status["phase"] != "Succeeded" {
-			why[name] = waiting(status)
-		}
-	}
-	slices.Sort(ready)
-	return ready, why, nil
-}
-
-func isReady(status map[string]any) bool {
-	for _, c := range objects(status["conditions"]) {
-		if c["type"] == "Ready" {
-			return c["status"] == "True"
-		}
-	}
-	return false
-}
-
-// waiting is what the kubelet says of a pod's first container that does not run.
-func waiting(status map[string]any) message.Text {
-	for _, list := range []string{"initContainerStatuses", "containerStatuses"} {
-		for _, c := range objects(status[list]) {
-			state, _ := c["state"].(map[string]any)
-			if w, ok := state["waiting"].(map[string]any); ok {
-				return message.F("container %s waits: %s", fmt.Sprint(c["name"]), fmt.Sprint(w["reason"]))
-			}
-		}
-	}
-	return message.F("it is %s and not ready", fmt.Sprint(status["phase"]))
-}
-
-func objects(list any) []map[string]any {
-	items, _ := list.([]any)
-	var out []map[string]any
-	for _, i := range items {
-		if m, ok := i.(map[string]any); ok {
-			out = append(out, m)
-		}
-	}
-	return out
 }
 
 // Check is the rehearsal in the form that screens and reports show.
@@ -198,6 +147,9 @@ func (r Rehearsal) Check() check.Check {
 		Source: message.T("rehearsal: every registry blocked, CRI-O's own store empty"),
 	}
 	switch {
+	case r.Why.String() != "":
+		c.Status, c.Observed, c.Evidence = check.Fail, message.T("the rehearsal could not begin"), []message.Text{r.Why}
+		c.Fix = message.T("Run `touchdown images rehearse` again; if it fails again, make a support bundle and call support.")
 	case !r.Finished:
 		c.Status, c.Observed = check.Fail, message.T("the rehearsal was cut short")
 		c.Fix = message.T("Run `touchdown images rehearse` again and leave the node alone until it is back.")

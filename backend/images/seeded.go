@@ -1,6 +1,9 @@
 package images
 
 import (
+	"slices"
+	"strings"
+
 	"touchdown/backend/check"
 	"touchdown/backend/images/store"
 	"touchdown/backend/message"
@@ -37,6 +40,9 @@ func (s Seeded) Checks() []check.Check {
 	return append(all, asking(s.wanted))
 }
 
+// unreadFix is what to do about sources of images that were not read.
+var unreadFix = message.T("Retry when the cluster's API and CRI-O answer. `touchdown images list` tells what could not be read, and why.")
+
 // lacks tells what is wanted and could not be had.
 func (s Seeded) lacks() check.Check {
 	c := check.Check{
@@ -47,6 +53,15 @@ func (s Seeded) lacks() check.Check {
 		for _, name := range i.Missing {
 			c.Evidence = append(c.Evidence, message.F("%s (%s): %s", name, needer(i), message.Detail(s.failed[name])))
 		}
+	}
+	var gaps []string
+	for _, u := range s.wanted.Gaps() {
+		gaps = append(gaps, u.Source)
+		c.Evidence = append(c.Evidence, message.F("Not read: %s: %s", u.Source, u.Reason))
+	}
+	if len(gaps) > 0 {
+		slices.Sort(gaps)
+		c.Status, c.Observed, c.Fix = check.Warn, message.F("all known images are here; not read: %s", strings.Join(slices.Compact(gaps), ", ")), unreadFix
 	}
 	if n := len(s.missing); n > 0 {
 		c.Status, c.Observed = check.Warn, message.F("%d missing", n)

@@ -4,7 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"touchdown/backend/check"
 	"touchdown/backend/images/store"
+	"touchdown/backend/images/wanted"
+	"touchdown/backend/message"
 )
 
 // TestOneIsNoPlural: what is said of one thing is said in the singular.
@@ -41,5 +44,27 @@ func TestSeededSaysWhatIsMissing(t *testing.T) {
 		if strings.Join(got, ", ") != c.want || c.seeded.BootMissing() != c.boot {
 			t.Errorf("%s: %q, %d needed to boot", name, got, c.seeded.BootMissing())
 		}
+	}
+}
+
+// TestSeededSaysWhatWasNotRead: of a cluster that did not answer nobody knows what it needs, so not all is here. What names no image that
+// runs is no reason to warn.
+func TestSeededSaysWhatWasNotRead(t *testing.T) {
+	why := message.T("The API does not answer.")
+	for source, want := range map[string]check.Status{
+		"cluster": check.Warn, "pods": check.Warn, "crio": check.Warn, "units": check.Warn, "sizes": check.Pass, "release": check.Pass, "machineconfigs": check.Pass,
+	} {
+		c := Seeded{wanted: &Wanted{Unread: []wanted.Unread{{Source: source, Reason: why}}}}.lacks()
+		if c.Status != want {
+			t.Errorf("without %s: %+v", source, c)
+		}
+		if want == check.Warn && (!strings.Contains(c.Observed.String(), source) || len(c.Evidence) != 1 || c.Evidence[0].String() != "Not read: "+source+": "+why.String()) {
+			t.Errorf("without %s it does not say so: %+v", source, c)
+		}
+	}
+	boot := Image{Names: []string{"b:1"}, Missing: []string{"b:1"}, BootCritical: true}
+	c := Seeded{missing: []Image{boot}, wanted: &Wanted{Unread: []wanted.Unread{{Source: "pods", Reason: why}}}}.lacks()
+	if c.Status != check.Fail || len(c.Evidence) != 2 || !strings.Contains(c.Fix.String(), "registry") {
+		t.Errorf("what boots is missing too: %+v", c)
 	}
 }

@@ -90,6 +90,18 @@ type Result struct {
 	StoreRead bool     `json:"storeRead"` // false: CRI-O did not answer, and nothing is known to be present
 }
 
+// Gaps are the sources that were not read and may name images which something runs: sizes, the release's own list and the operating
+// system's images do not.
+func (r *Result) Gaps() []Unread { return without(r.Unread, "sizes", "release", "machineconfigs") }
+
+// Away are those of the gaps that another look may close: the cluster and CRI-O. What is not understood of the node's own files is not
+// understood the next time either.
+func (r *Result) Away() []Unread { return without(r.Gaps(), "units", "static-pods") }
+
+func without(all []Unread, sources ...string) []Unread {
+	return slices.DeleteFunc(slices.Clone(all), func(u Unread) bool { return slices.Contains(sources, u.Source) })
+}
+
 // Summary counts. Spare images are in Images alone.
 type Summary struct {
 	Images       int   `json:"images"`       // all
