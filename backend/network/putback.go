@@ -145,6 +145,11 @@ func (o *originals) desired(now *Current) ([]byte, error) {
 	}
 	p.place(now.Carrier, used)
 	d.add(p.besides(d))
+	for _, r := range o.strays(now.Seen) {
+		if r.State = "absent"; r.Interface != now.Carrier { // of the carrier's, besides has taken care
+			d.add(&state{Routes: &routes{Config: []route{r}}})
+		}
+	}
 	return leaving(d.json(), o.Before.Settings, now)
 }
 
