@@ -132,7 +132,8 @@ func dropLinkLocal(f *family) {
 	}
 }
 
-func readOriginals(data []byte) (*originals, error) {
+// readOriginals reads what was saved. inside are the networks of OVN-Kubernetes' own addresses.
+func readOriginals(data []byte, inside []netip.Prefix) (*originals, error) {
 	var o originals
 	err := json.Unmarshal(data, &o)
 	if err != nil {
@@ -147,7 +148,7 @@ func readOriginals(data []byte) (*originals, error) {
 		}
 	}
 	if o.Configured == nil {
-		o.onlyFixed()
+		o.onlyFixed(inside)
 	} else {
 		o.Before.Seen = o.Configured
 	}
@@ -155,9 +156,9 @@ func readOriginals(data []byte) (*originals, error) {
 	return &o, nil
 }
 
-// onlyFixed makes of nmstate's picture, which the release before this one saved alone, what was configured: of a family that asks the network
-// the addresses that stand in a profile, and the node's own. See readConfigured.
-func (o *originals) onlyFixed() {
+// onlyFixed makes of nmstate's picture, which the release before this one saved alone, what was configured: without the addresses that no
+// profile has, as readConfigured leaves them out.
+func (o *originals) onlyFixed(inside []netip.Prefix) {
 	var fixed []netip.Prefix
 	for _, f := range o.Files {
 		for key, value := range values(string(f.Data)) {
@@ -171,8 +172,8 @@ func (o *originals) onlyFixed() {
 		}
 	}
 	for _, i := range o.Before.Seen.Interfaces {
-		i.IPv4.keepFixed(o.Before.Own, fixed)
-		i.IPv6.keepFixed(o.Before.Own, fixed)
+		i.IPv4.keepFixed(o.Before.Own, fixed, inside)
+		i.IPv6.keepFixed(o.Before.Own, fixed, inside)
 	}
 }
 

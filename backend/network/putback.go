@@ -25,7 +25,7 @@ const (
 // else out of the originals, and reads back that it is so. The profiles for the next boot come first, so that a power cut in
 // between ends well too. A checkpoint that someone else had opened before is left alone. It is safe to repeat at any time, and does nothing where all is as it was.
 func (n *Network) PutBack(ctx context.Context, saved []byte) error {
-	o, err := readOriginals(saved)
+	o, err := readOriginals(saved, ovn(n.host))
 	if err != nil {
 		return err
 	}
