@@ -22,7 +22,7 @@ func (b puttingBack) asBefore(ctx context.Context, timeout time.Duration) ([]str
 		if err != nil {
 			return false, err
 		}
-		left = differences(b.o.Before.own(), now)
+		left = differences(b.o.own(now), now)
 		for _, r := range b.o.strays(now) {
 			left = append(left, fmt.Sprintf("route over %s by %s", r.Interface, r.Gateway))
 		}
@@ -43,7 +43,8 @@ func (o *originals) strays(now *state) []route {
 	if now.Routes == nil {
 		return nil
 	}
-	return slices.DeleteFunc(defaults(now.Routes.Config, ""), o.Before.Seen.has)
+	own := o.own(now)
+	return slices.DeleteFunc(defaults(now.Routes.Config, ""), func(r route) bool { return o.Before.Seen.has(r) || own.has(r) })
 }
 
 // idle names the profiles that ran before and do not run now, and those in memory that are new; both are meant for one boot.

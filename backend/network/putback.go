@@ -133,7 +133,7 @@ func (b puttingBack) running(ctx context.Context) error {
 
 // desired is the old state as something to bring about from now.
 func (o *originals) desired(now *Current) ([]byte, error) {
-	d := o.Before.own()
+	d := o.own(now.Seen)
 	p := &Plan{Carrier: now.Carrier, Before: o.Before, now: now}
 	used := []string{}
 	for _, i := range d.Interfaces {
