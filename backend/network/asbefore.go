@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path"
+	"slices"
 	"time"
 )
 
@@ -21,8 +22,10 @@ func (b puttingBack) asBefore(ctx context.Context, timeout time.Duration) ([]str
 		if err != nil {
 			return false, err
 		}
-		left = differences(b.o.Before.own(), now)
-		left = append(left, strayRoutes(b.o.Before.own(), now)...)
+		left = differences(b.o.own(now), now)
+		for _, r := range b.o.strays(now) {
+			left = append(left, fmt.Sprintf("route over %s by %s", r.Interface, r.Gateway))
+		}
 		profiles, err := b.manager.profiles(ctx)
 		if err != nil {
 			return false, err
@@ -35,18 +38,13 @@ func (b puttingBack) asBefore(ctx context.Context, timeout time.Duration) ([]str
 	return left, err
 }
 
-// strayRoutes are default routes that were not there before.
-func strayRoutes(before, now *state) []string {
-	var stray []string
+// strays are default routes that were not there before, over whatever interface: one over a storage port may have been.
+func (o *originals) strays(now *state) []route {
 	if now.Routes == nil {
 		return nil
 	}
-	for _, r := range defaults(now.Routes.Config, "") {
-		if !before.asks(r) && !before.has(r) {
-			stray = append(stray, "route by "+r.Gateway)
-		}
-	}
-	return stray
+	own := o.own(now)
+	return slices.DeleteFunc(defaults(now.Routes.Config, ""), func(r route) bool { return o.Before.Seen.has(r) || own.has(r) })
 }
 
 // idle names the profiles that ran before and do not run now, and those in memory that are new; both are meant for one boot.

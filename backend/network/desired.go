@@ -27,7 +27,7 @@ type Plan struct {
 // change, so that the plan is the same one however far an earlier run came. It changes nothing. Faults of the settings are
 // Validate's matter and should have been asked before.
 func (n *Network) Compile(ctx context.Context, s Settings, saved []byte) (*Plan, error) {
-	o, err := readOriginals(saved)
+	o, err := readOriginals(saved, ovn(n.host))
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,9 @@ import (
 
 	"touchdown/backend/host"
 	"touchdown/backend/layout/rhcos"
+	"touchdown/backend/message"
 	"touchdown/backend/netconfig"
+	"touchdown/backend/problem"
 )
 
 // Where NetworkManager keeps profiles: for good, and until the next boot.
@@ -116,19 +118,20 @@ func values(text string) map[string]string {
 
 // Persist writes what the next boot builds the network from: profiles of the ports below br-ex, each file as a whole.
 // Profiles that would compete for the same ports are removed after ours are there; ours win meanwhile. NetworkManager is
-// not told: nothing that runs changes. It is safe to repeat.
+// not told: nothing that runs changes. It changes nothing where a file of a MachineConfig is in the way, and is safe to repeat.
 func (n *Network) Persist(p *Plan) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	kept := n.host.Folder(keptDir)
-	var files []host.File
-	for _, f := range p.files {
-		old, err := kept.ReadFile(f.Name)
-		if err != nil || string(old) != f.Text {
-			files = append(files, host.File{Path: f.Name, Data: []byte(f.Text), Perm: 0o600})
+	if file, err := n.profiles().held(p); err != nil {
+		return err
+	} else if file != "" {
+		return &problem.Problem{
+			Code: "NET-HELD", Summary: message.F("The network settings cannot be kept: %s comes from a MachineConfig and configures an interface that they change.", file),
+			Fix: message.T("Have the file removed from that MachineConfig; then start again."),
 		}
 	}
-	if len(files) > 0 {
+	kept := n.host.Folder(keptDir)
+	if files := n.profiles().unwritten(p); len(files) > 0 {
 		if err := kept.WriteFiles(files...); err != nil {
 			return fmt.Errorf("keeping the network settings: %w", err)
 		}
@@ -147,13 +150,8 @@ func (n *Network) Persist(p *Plan) error {
 
 // Persisted tells whether the next boot would build the network as p wants it.
 func (n *Network) Persisted(p *Plan) bool {
-	for _, f := range p.files {
-		if old, err := n.host.Folder(keptDir).ReadFile(f.Name); err != nil || string(old) != f.Text {
-			return false
-		}
-	}
 	rivals, err := n.profiles().rivals(p)
-	return err == nil && len(rivals) == 0
+	return err == nil && len(rivals)+len(n.profiles().unwritten(p)) == 0
 }
 
 // competes tells whether a profile is for one of some ports: by the port's name or, where it names none, by its MAC address. The

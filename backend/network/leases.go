@@ -23,18 +23,20 @@ func (f *family) leased(own host.Own, inside []netip.Prefix, fixed []address) []
 	}
 	return sites(own, slices.DeleteFunc(slices.Clone(f.Address), func(a address) bool {
 		p := a.prefix()
-		return slices.Contains(own, p.Addr()) || slices.ContainsFunc(inside, func(n netip.Prefix) bool { return n.Contains(p.Addr()) }) ||
+		return slices.Contains(own, p.Addr()) || within(inside, p) ||
 			slices.ContainsFunc(fixed, func(x address) bool { return x.prefix() == p })
 	}))
 }
 
 // readConfigured is what the profiles say. nmstate takes the addresses from the kernel and leaves out those that end, so that its picture has a
-// lease for ever, and what OVN-Kubernetes put on br-ex, as if a profile had it: of a family that asks the network only those stay that a
-// profile in use has, and the node's own, which the node's scripts may have put there. What is compared and put back goes by this: a lease must
-// neither count as a difference nor become a fixed address.
+// lease for ever, and what OVN-Kubernetes put on br-ex, as if a profile had it. So of a family that asks the network only those addresses stay
+// that a profile in use has, and the node's own, which the node's scripts may have put there; of any other, all but those in OVN-Kubernetes'
+// networks. What is compared and put back goes by this: neither a lease nor OVN-Kubernetes' address must count as a difference or become
+// a fixed address.
 func readConfigured(ctx context.Context, n *Network) (*state, error) {
 	s, err := n.library.show(ctx, true)
-	if err != nil || !slices.ContainsFunc(s.Interfaces, func(i iface) bool { return i.IPv4.unclear() || i.IPv6.unclear() }) {
+	inside := ovn(n.host)
+	if err != nil || !slices.ContainsFunc(s.Interfaces, func(i iface) bool { return i.IPv4.unclear(inside) || i.IPv6.unclear(inside) }) {
 		return s, err
 	}
 	own, err := n.host.Own()
@@ -58,17 +60,19 @@ func readConfigured(ctx context.Context, n *Network) (*state, error) {
 			}
 		}
 		if known {
-			i.IPv4.keepFixed(own, fixed)
-			i.IPv6.keepFixed(own, fixed)
+			i.IPv4.keepFixed(own, fixed, inside)
+			i.IPv6.keepFixed(own, fixed, inside)
 		}
 	}
 	return s, nil
 }
 
-// keepFixed leaves of a family that asks the network only the node's own addresses and those of a profile.
-func (f *family) keepFixed(own host.Own, fixed []netip.Prefix) {
-	if f.unclear() {
-		f.Address = slices.DeleteFunc(f.Address, func(a address) bool { return !own.Holds(a.prefix()) && !slices.Contains(fixed, a.prefix()) })
+// keepFixed leaves out the addresses whose origin is not clear, but for the node's own and those of a profile.
+func (f *family) keepFixed(own host.Own, fixed, inside []netip.Prefix) {
+	if f.unclear(inside) {
+		f.Address = slices.DeleteFunc(f.Address, func(a address) bool {
+			return (f.automatic() || within(inside, a.prefix())) && !own.Holds(a.prefix()) && !slices.Contains(fixed, a.prefix())
+		})
 	}
 }
 
@@ -82,9 +86,16 @@ func (f *family) addresses() []address {
 	return f.Address
 }
 
-// unclear tells whether a family has addresses that the network or the profile may have given.
-func (f *family) unclear() bool {
-	return f != nil && f.automatic() && slices.ContainsFunc(f.Address, address.endless)
+// unclear tells whether a family has addresses that the profile may have given, and the network or OVN-Kubernetes as well.
+func (f *family) unclear(inside []netip.Prefix) bool {
+	return f != nil && slices.ContainsFunc(f.Address, func(a address) bool {
+		return a.endless() && (f.automatic() || within(inside, a.prefix()))
+	})
+}
+
+// within tells whether an address is in one of the networks.
+func within(networks []netip.Prefix, p netip.Prefix) bool {
+	return slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(p.Addr()) })
 }
 
 // endless tells whether an address stays for ever; a link-local one is the kernel's.

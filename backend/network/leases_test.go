@@ -109,6 +109,60 @@ func TestALeaseForEver(t *testing.T) {
 	}
 }
 
+// TestOVNsAddressIsNotTheSites: with settings by hand, too, nmstate shows it as if a profile had it, and the kernel the newest of IPv6 first.
+func TestOVNsAddressIsNotTheSites(t *testing.T) {
+	own, err := host.NewOwn([]string{"192.168.127.10", "2001:db8:fac::10"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := hosttest.New(t)
+	m.File(host.OwnFile, string(own.File(netip.MustParsePrefix("10.99.0.0/17"))))
+	for name, c := range map[string]struct {
+		has   []string
+		fixed []string // what the profile has
+		given string
+	}{
+		"IPv6":            {has: []string{"fd69::2/112", "2001:db8:51::10/64"}, fixed: []string{"2001:db8:51::10/64"}, given: "2001:db8:51::10"},
+		"beside the own":  {has: []string{"fd69::2/112", "2001:db8:fac::10/128", "2001:db8:51::10/64"}, fixed: []string{"2001:db8:51::10/64"}, given: "2001:db8:51::10"},
+		"IPv4":            {has: []string{"10.99.0.2/17", "198.51.100.10/24"}, fixed: []string{"198.51.100.10/24"}, given: "198.51.100.10"},
+		"OVN's alone":     {has: []string{"fd69::2/112", "fe80::1/64"}},
+		"of IPv4 alone":   {has: []string{"10.99.0.2/17"}},
+		"a site's inside": {has: []string{"10.99.0.9/17"}, fixed: []string{"10.99.0.9/17"}, given: "10.99.0.9"}, // wrong, and yet what its profile says
+	} {
+		six := strings.Contains(c.has[0], ":")
+		p := profile{ID: "site", Active: true}
+		for _, text := range c.fixed {
+			p.Fixed = append(p.Fixed, netip.MustParsePrefix(text))
+		}
+		picture := func() *state { return onPort(t, six, false, c.has...) }
+		n := &Network{host: m.Machine, library: seen{configured: picture(), live: picture()}, manager: using{list: []profile{p}}}
+		now, err := n.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		given := ""
+		if all := now.Addresses(); len(all) > 0 {
+			given = all[0].String()
+		}
+		if given != c.given {
+			t.Errorf("%s: the site reaches the node at %q, not at %q", name, given, c.given)
+		}
+		asked := c.fixed
+		for _, a := range own {
+			if text := netip.PrefixFrom(a, a.BitLen()).String(); slices.Contains(c.has, text) {
+				asked = append(asked, text)
+			}
+		}
+		want := onPort(t, six, false, asked...)
+		if left := differences(want, now.own()); len(left) > 0 {
+			t.Errorf("%s: would be put back otherwise than it was: %v", name, left)
+		}
+		if done, err := (&Plan{desired: want.json()}).inForce(t.Context(), n); !done || err != nil {
+			t.Errorf("%s: what the profile asks for is not in force: %v", name, err)
+		}
+	}
+}
+
 // TestAProfileThatIsNotInUse says nothing of what an interface has.
 func TestAProfileThatIsNotInUse(t *testing.T) {
 	const text = "198.51.100.10/24"
@@ -120,7 +174,7 @@ func TestAProfileThatIsNotInUse(t *testing.T) {
 		}
 	}
 	// A family that asks nobody has what it has by its profile; NetworkManager need not be asked.
-	s, err := readConfigured(t.Context(), &Network{library: seen{configured: onPort(t, false, false, text)}})
+	s, err := readConfigured(t.Context(), &Network{library: seen{configured: onPort(t, false, false, text)}, host: m})
 	if err != nil || len(s.Interfaces[0].IPv4.fixed()) != 1 {
 		t.Errorf("%+v, %v", s, err)
 	}

@@ -146,7 +146,7 @@ func TestAnUndoKnowsTheNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := readOriginals(text)
+	o, err := readOriginals(text, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,6 +177,9 @@ func TestWhatTheReleaseBeforeSavedIsWhatWasConfigured(t *testing.T) {
 	const seen = `{"interfaces":[{"name":"br-ex","type":"ovs-interface",
 		"ipv4":{"enabled":true,"dhcp":true,"address":[{"ip":"203.0.113.9","prefix-length":24},{"ip":"198.51.100.7","prefix-length":24},{"ip":"192.168.127.10","prefix-length":32}]},
 		"ipv6":{"enabled":true,"autoconf":true,"address":[{"ip":"fd69::2","prefix-length":112},{"ip":"2001:db8:5::7","prefix-length":64}]}}]}`
+	const byHand = `{"interfaces":[{"name":"br-ex","type":"ovs-interface",
+		"ipv4":{"enabled":true,"dhcp":false,"address":[{"ip":"198.51.100.7","prefix-length":24},{"ip":"192.168.127.10","prefix-length":32}]},
+		"ipv6":{"enabled":true,"autoconf":false,"address":[{"ip":"fd69::2","prefix-length":112},{"ip":"2001:db8:5::7","prefix-length":64}]}}]}`
 	picture, err := parseState([]byte(seen))
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +191,7 @@ func TestWhatTheReleaseBeforeSavedIsWhatWasConfigured(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := readOriginals(text)
+		again, err := readOriginals(text, ovn(hosttest.New(t).Machine))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,8 +202,15 @@ func TestWhatTheReleaseBeforeSavedIsWhatWasConfigured(t *testing.T) {
 		}
 		return strings.Join(all, " ")
 	}
-	if got, want := read(old), "198.51.100.7/24 192.168.127.10/32 2001:db8:5::7/64"; got != want {
+	const want = "198.51.100.7/24 192.168.127.10/32 2001:db8:5::7/64"
+	if got := read(old); got != want {
 		t.Errorf("of the release before %s, want %s", got, want)
+	}
+	if old.Before.Seen, err = parseState([]byte(byHand)); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(old); got != want {
+		t.Errorf("of the release before, by hand, %s, want %s", got, want)
 	}
 	old.Configured = &state{Interfaces: []iface{{Name: "br-ex", IPv4: &family{Enabled: true, Address: []address{{IP: "198.51.100.9", Prefix: 24}}}}}}
 	if got := read(old); got != "198.51.100.9/24" {

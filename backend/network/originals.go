@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"touchdown/backend/host"
 	"touchdown/backend/message"
 	"touchdown/backend/problem"
 )
@@ -109,6 +110,59 @@ func (now *Current) own() *state {
 	return s
 }
 
+// own is what was configured, as it is asked for now. Where there was no br-ex and this boot has one, as after an answer of a DHCP server that
+// was silent before, the addresses and routes of the port are br-ex's: nmstate refuses them on a port of a bridge. Of a port that was down
+// nothing is known, and br-ex stays as the boot built it out of the old profiles: no settings leave a node without an address at its site.
+func (o *originals) own(now *state) *state {
+	own := o.Before.own()
+	port := own.find(o.Before.Carrier, "")
+	if o.Before.Bridged || !port.leadsOut(o.Before.Own) || now.find(Bridge, "ovs-interface") == nil {
+		return own
+	}
+	top := iface{Name: Bridge, Type: "ovs-interface", State: "up", MTU: port.MTU, MAC: o.Before.mac(o.Before.Macs)}
+	top.IPv4, top.IPv6 = port.IPv4.lifted(false, o.Before.Own), port.IPv6.lifted(true, o.Before.Own)
+	*port = off(*port)
+	own.Interfaces = append(own.Interfaces, uplink(o.Before.Device), top)
+	for n := range own.Routes.Config {
+		own.Routes.Config[n].Interface, own.Routes.Config[n].Metric = Bridge, metric // as a boot makes them
+	}
+	return own
+}
+
+// leadsOut tells whether an interface has addresses of the site, or asks for them. Without a profile it may have the node's own (touchdown-uplink).
+func (i *iface) leadsOut(own host.Own) bool {
+	return i != nil && slices.ContainsFunc([]*family{i.IPv4, i.IPv6}, func(f *family) bool {
+		return f != nil && (f.automatic() || len(sites(own, f.Address)) > 0)
+	})
+}
+
+// lifted is a family of a port as br-ex has it. The node's own addresses are there in any case: a port without a lease may have lacked them.
+func (f *family) lifted(six bool, own host.Own) *family {
+	if f == nil {
+		f = &family{}
+	}
+	up, no, m := *f, false, metric
+	switch {
+	case !up.Enabled:
+		up = family{DHCP: &no}
+		if six {
+			up.Autoconf = &no
+		}
+	case up.automatic():
+		up.AutoMetric = &m
+	}
+	up.Address = slices.Clone(up.Address)
+	for _, p := range own.Prefixes(six) {
+		if up.Enabled = true; !slices.ContainsFunc(up.Address, func(a address) bool { return a.prefix().Addr() == p.Addr() }) {
+			up.Address = append(up.Address, address{IP: p.Addr().String(), Prefix: p.Bits()})
+		}
+	}
+	if !up.Enabled {
+		return &family{}
+	}
+	return &up
+}
+
 // asConfigured is an interface that was seen, as a document asks for it.
 func (i iface) asConfigured() iface {
 	i.Profile, i.Controller, i.MAC, i.PermMAC = "", "", "", ""
@@ -132,7 +186,8 @@ func dropLinkLocal(f *family) {
 	}
 }
 
-func readOriginals(data []byte) (*originals, error) {
+// readOriginals reads what was saved. inside are the networks of OVN-Kubernetes' own addresses.
+func readOriginals(data []byte, inside []netip.Prefix) (*originals, error) {
 	var o originals
 	err := json.Unmarshal(data, &o)
 	if err != nil {
@@ -147,7 +202,7 @@ func readOriginals(data []byte) (*originals, error) {
 		}
 	}
 	if o.Configured == nil {
-		o.onlyFixed()
+		o.onlyFixed(inside)
 	} else {
 		o.Before.Seen = o.Configured
 	}
@@ -155,9 +210,9 @@ func readOriginals(data []byte) (*originals, error) {
 	return &o, nil
 }
 
-// onlyFixed makes of nmstate's picture, which the release before this one saved alone, what was configured: of a family that asks the network
-// the addresses that stand in a profile, and the node's own. See readConfigured.
-func (o *originals) onlyFixed() {
+// onlyFixed makes of nmstate's picture, which the release before this one saved alone, what was configured: without the addresses that no
+// profile has, as readConfigured leaves them out.
+func (o *originals) onlyFixed(inside []netip.Prefix) {
 	var fixed []netip.Prefix
 	for _, f := range o.Files {
 		for key, value := range values(string(f.Data)) {
@@ -171,8 +226,8 @@ func (o *originals) onlyFixed() {
 		}
 	}
 	for _, i := range o.Before.Seen.Interfaces {
-		i.IPv4.keepFixed(o.Before.Own, fixed)
-		i.IPv6.keepFixed(o.Before.Own, fixed)
+		i.IPv4.keepFixed(o.Before.Own, fixed, inside)
+		i.IPv6.keepFixed(o.Before.Own, fixed, inside)
 	}
 }
 

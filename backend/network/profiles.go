@@ -49,6 +49,9 @@ func (d profiles) putKeptBack(o *originals) (changed bool, err error) {
 		if path.Dir(f.Path) != keptDir {
 			continue
 		}
+		if !strings.HasPrefix(path.Base(f.Path), prefix) && d.host.Exists(f.Path) && host.Managed(d.host, f.Path) {
+			continue // what a MachineConfig lays by now; of files that are not ours, settings only remove some
+		}
 		did, err := putFileBack(kept, f)
 		if err != nil {
 			return changed, err
@@ -69,6 +72,30 @@ func (d profiles) putKeptBack(o *originals) (changed bool, err error) {
 		changed = true
 	}
 	return changed, nil
+}
+
+// unwritten are the files of p that are not there, or not so.
+func (d profiles) unwritten(p *Plan) (files []host.File) {
+	for _, f := range p.files {
+		if now, err := d.host.Folder(keptDir).ReadFile(f.Name); err != nil || string(now) != f.Text {
+			files = append(files, host.File{Path: f.Name, Data: []byte(f.Text), Perm: 0o600})
+		}
+	}
+	return files
+}
+
+// held is a file that p would write or remove and that the Machine Config Operator laid (host.Managed); "" is none.
+func (d profiles) held(p *Plan) (string, error) {
+	names, err := d.rivals(p)
+	for _, f := range d.unwritten(p) {
+		names = append(names, f.Path)
+	}
+	for _, name := range names {
+		if file := d.host.Folder(keptDir).Path(name); host.Managed(d.host, file) {
+			return file, err
+		}
+	}
+	return "", err
 }
 
 // rivals are the kept profiles that are not p's and would compete with one of them for its port, those of a VLAN or bond that led out and

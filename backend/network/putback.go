@@ -25,7 +25,7 @@ const (
 // else out of the originals, and reads back that it is so. The profiles for the next boot come first, so that a power cut in
 // between ends well too. A checkpoint that someone else had opened before is left alone. It is safe to repeat at any time, and does nothing where all is as it was.
 func (n *Network) PutBack(ctx context.Context, saved []byte) error {
-	o, err := readOriginals(saved)
+	o, err := readOriginals(saved, ovn(n.host))
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (b puttingBack) running(ctx context.Context) error {
 
 // desired is the old state as something to bring about from now.
 func (o *originals) desired(now *Current) ([]byte, error) {
-	d := o.Before.own()
+	d := o.own(now.Seen)
 	p := &Plan{Carrier: now.Carrier, Before: o.Before, now: now}
 	used := []string{}
 	for _, i := range d.Interfaces {
@@ -145,6 +145,11 @@ func (o *originals) desired(now *Current) ([]byte, error) {
 	}
 	p.place(now.Carrier, used)
 	d.add(p.besides(d))
+	for _, r := range o.strays(now.Seen) {
+		if r.State = "absent"; r.Interface != now.Carrier { // of the carrier's, besides has taken care
+			d.add(&state{Routes: &routes{Config: []route{r}}})
+		}
+	}
 	return leaving(d.json(), o.Before.Settings, now)
 }
 

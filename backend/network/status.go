@@ -85,8 +85,7 @@ func (s *Status) addresses(f *family, now *Current, inside []netip.Prefix) {
 	}
 	s.Own = s.Own || slices.ContainsFunc(f.Address, func(a address) bool { return now.Own.Holds(a.prefix()) })
 	for _, a := range sites(now.Own, f.Address) {
-		p := a.prefix()
-		if !slices.ContainsFunc(inside, func(n netip.Prefix) bool { return n.Contains(p.Addr()) }) {
+		if p := a.prefix(); !within(inside, p) {
 			s.Addresses = append(s.Addresses, p.String())
 		}
 	}

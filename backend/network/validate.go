@@ -60,6 +60,11 @@ func (n *Network) Validate(ctx context.Context, s Settings, facts Facts) []Fault
 	f.family("network.ipv6", f.s.IPv6, true)
 	f.servers()
 	f.answered("network.ipv4.method", "network.ipv6.method", reachable(f.s.IPv4), reachable(f.s.IPv6))
+	if len(f.s.Bond.Ports) > 0 {
+		f.compiles(ctx, n, "network.bond.ports")
+	} else {
+		f.compiles(ctx, n, "network.interface")
+	}
 	return f.all
 }
 

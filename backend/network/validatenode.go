@@ -1,6 +1,7 @@
 package network
 
 import (
+	"context"
 	"net/netip"
 	"slices"
 
@@ -28,6 +29,24 @@ func LeastMTU(pods int, six bool) int {
 		return pods + geneve6
 	}
 	return pods + geneve4
+}
+
+// compiles wants settings without a fault to become a plan that can be kept: the files of a MachineConfig are not changed.
+func (f *faults) compiles(ctx context.Context, n *Network, path string) {
+	if len(f.all) > 0 {
+		return
+	}
+	p, err := compilePlan(ctx, n.library, f.s, f.facts.Before, f.facts.Now)
+	if err != nil {
+		f.add(path, problemText(err))
+		return
+	}
+	switch file, err := n.profiles().held(p); {
+	case err != nil:
+		f.add(path, problemText(err))
+	case file != "":
+		f.add(path, message.F("%s comes from a MachineConfig and configures an interface that these settings change; have it removed from there, then try again", file))
+	}
 }
 
 // mtu judges the largest packet of a port, which what calls without the number where that can be a secret in the wrong place; below

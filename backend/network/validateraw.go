@@ -29,12 +29,7 @@ func (f *faults) raw(ctx context.Context, n *Network) {
 	}
 	f.chosen(n, path, d.leads(), view.under(d.leads())...)
 	f.networks(path, d, view)
-	if len(f.all) > 0 {
-		return
-	}
-	if _, err := compilePlan(ctx, n.library, f.s, f.facts.Before, f.facts.Now); err != nil {
-		f.add(path, problemText(err))
-	}
+	f.compiles(ctx, n, path)
 }
 
 // gives tells whether an interface gets an address of a family at the site. One that the document does not mention stays unchanged.
