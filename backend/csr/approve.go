@@ -9,6 +9,7 @@ import (
 
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"touchdown/backend/host"
@@ -114,27 +115,28 @@ func Approve(ctx context.Context, c *kube.Cluster, e Expect) (Outcome, error) {
 		return out, err
 	}
 	for _, name := range own {
-		why, err := approveOne(ctx, c, name, e)
-		if err != nil {
+		approved, why, err := approveOne(ctx, c, name, e)
+		switch {
+		case err != nil:
 			return out, err
-		}
-		if why != nil {
+		case why != nil:
 			out.Left = append(out.Left, Left{name, message.Detail(why)})
-			continue
+		case approved:
+			out.Approved = append(out.Approved, name)
 		}
-		out.Approved = append(out.Approved, name)
 	}
 	return out, nil
 }
 
-// approveOne decides on the very version that it approves: the API refuses when the request changed in between.
-func approveOne(ctx context.Context, c *kube.Cluster, name string, e Expect) (why, err error) {
+// approveOne decides on the very version that it approves: the API refuses when the request changed in between. One that was decided or
+// removed since the list was read, as the controller manager does with each after a day at most, needs no decision any more.
+func approveOne(ctx context.Context, c *kube.Cluster, name string, e Expect) (approved bool, why, err error) {
 	err = c.Do(ctx, "approving certificate request "+name, func(ctx context.Context) error {
 		r, err := c.Certificates.CertificateSigningRequests().Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
-		if approvedByUs(r) { // the answer to an earlier try was lost
+		if approved = approvedByUs(r); approved || decided(r) { // by us: the answer to an earlier try was lost
 			return nil
 		}
 		if why = Decide(r, e); why != nil {
@@ -145,9 +147,13 @@ func approveOne(ctx context.Context, c *kube.Cluster, name string, e Expect) (wh
 			Reason: "TouchdownApprove", Message: "Asked for by this node's own kubelet.",
 		})
 		_, err = c.Certificates.CertificateSigningRequests().UpdateApproval(ctx, name, r, metav1.UpdateOptions{})
+		approved = err == nil
 		return err
 	})
-	return why, err
+	if apierrors.IsNotFound(err) {
+		return false, nil, nil
+	}
+	return approved, why, err
 }
 
 func approvedByUs(r *certificatesv1.CertificateSigningRequest) bool {
