@@ -17,7 +17,7 @@ import (
 
 // Timeouts bound the waits for the batch.
 type Timeouts struct {
-	Render time.Duration // until the operator has made one configuration of all that was written
+	Render time.Duration // until the operator has made one configuration of all that was written; so long a degraded node may be old news
 	Rest   time.Duration // how long a rendering stays the newest until no other follows, where its content is not known before
 	Roll   time.Duration // until the node has it, a reboot included
 }
@@ -196,6 +196,7 @@ func (b Batch) waitApplied(ctx context.Context, changes []Change) error {
 			Summary: message.T("The node could not take its new configuration."),
 			Fix:     message.T("Undo, or look at the machine-config operator."),
 		},
+		Stands: b.Timeouts.Render,
 		Lacks: func(ctx context.Context, p *machinev1.MachineConfigPool) (message.Text, error) {
 			missing, ours, err := b.missing(ctx, p.Status.Configuration.Name, changes)
 			if !ours {
