@@ -24,8 +24,8 @@ type Timeouts struct {
 
 // Usual is what a single node needs. The operator waits 5 s after each write before it renders (renderDelay of its render
 // controller); a change that passes through another of its controllers takes two such turns. After a power cut it first waits until its
-// leader election lease from before the cut has expired, up to 330 s on a single node (LeaderElectionSNOConfig of openshift/library-go, which
-// the operator's cmd/common/helpers.go uses). The roll-out is bounded by a reboot of server hardware, 10 minutes, twice.
+// leader election lease from before the cut has expired, up to 402 s on a single node: 270 s and its next try (LeaderElectionSNOConfig of
+// openshift/library-go, which the operator's cmd/common/helpers.go uses; JitterFactor of k8s.io/client-go). The roll-out is bounded by a reboot of server hardware, 10 minutes, twice.
 func Usual() Timeouts {
 	return Timeouts{Render: 8 * time.Minute, Rest: 12 * time.Second, Roll: 20 * time.Minute}
 }
