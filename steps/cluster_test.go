@@ -93,7 +93,7 @@ func (r *clusterReport) Offer(string, []steps.Choice) {}
 
 // quick are timeouts for a cluster that rolls out at once.
 func quick() domain.Timeouts {
-	return domain.Timeouts{Notice: 60 * time.Second, Limit: wait.Timeout(90 * time.Second), Grace: 2 * time.Second, Stable: time.Second}
+	return domain.Timeouts{Notice: 60 * time.Second, Limit: wait.Timeout(90 * time.Second), Grace: 2 * time.Second, Stable: time.Second, Answer: 60 * time.Second}
 }
 
 // land is one cluster and the steps that move its names.

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	certificatesv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+
 	"touchdown/backend"
 	"touchdown/backend/check"
 	"touchdown/backend/csr"
@@ -148,9 +151,26 @@ func (s *nodeCSRs) self(ctx context.Context, node *backend.Node, c *kube.Cluster
 	if err != nil {
 		return csr.Expect{}, fmt.Errorf("looking for this node: %w", err)
 	}
+	return expecting(node, e), nil
+}
+
+// expecting adds what the node itself knows.
+func expecting(node *backend.Node, e csr.Expect) csr.Expect {
 	e.Now = node.Now()
 	e.Kubelet = csr.ReadKubelet(node.Host, e.Node, e.Now)
-	return e, nil
+	return e
+}
+
+// needless tells, of what a look at the cluster's health found, which requests Run leaves alone: they are in nobody's way.
+func needless(node *backend.Node) func([]corev1.Node, []certificatesv1.CertificateSigningRequest) map[string]message.Text {
+	return func(nodes []corev1.Node, all []certificatesv1.CertificateSigningRequest) map[string]message.Text {
+		hostname, err := node.Host.Hostname()
+		if err != nil {
+			return nil
+		}
+		e, _ := csr.SelfOf(nodes, hostname)
+		return csr.Needless(all, expecting(node, e))
+	}
 }
 
 // strangers lists the requests that are not this node's own.

@@ -128,6 +128,7 @@ func (h *Health) options(node *backend.Node) health.Options {
 	// Of a cluster that did not move, the time servers of the installation are still the right ones; a laptop does not know the node's lease.
 	o.OwnTime = o.Domain != "" && host.HasKubelet(node.Host) && !hasTimeServer(h.Site, node.Host)
 	o.Database = func() error { return kubelet.Damage(node.Host) }
+	o.Needless = needless(node)
 	if h.NodeNet != nil {
 		o.Site = h.NodeNet.NameServers
 	}

@@ -263,7 +263,7 @@ func TestOnlyWhatMovesIsProved(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := newReport()
-			brief := domain.Timeouts{Notice: time.Millisecond, Limit: 50 * time.Millisecond, Grace: time.Second}
+			brief := domain.Timeouts{Answer: time.Millisecond, Limit: 50 * time.Millisecond, Grace: time.Second}
 			err := (&steps.Rollouts{Site: o.site, Timeouts: brief, Router: "127.0.0.1:1"}).Run(t.Context(), o.node, r)
 			asked := strings.Join(slices.Sorted(maps.Keys(r.checks)), " ")
 			if p, ok := errors.AsType[*problem.Problem](err); ok && p.Code == "REV-LATE" {

@@ -12,6 +12,7 @@ import (
 	"touchdown/backend/layout"
 	"touchdown/backend/layout/rhcos"
 	"touchdown/backend/message"
+	"touchdown/backend/nodeconfig"
 	"touchdown/backend/registry"
 	"touchdown/steps/site"
 )
@@ -92,7 +93,7 @@ func (s *sitePullSecret) Run(ctx context.Context, node *backend.Node, report Rep
 	if err != nil {
 		return err
 	}
-	if err := registry.WaitOnNode(ctx, c, node.Host, registry.RollOut{Before: before, Limit: rollTime}); err != nil {
+	if err := registry.WaitOnNode(ctx, c, node.Host, registry.RollOut{Before: before, Limit: rollTime, Stands: nodeconfig.Usual().Render}); err != nil {
 		return fmt.Errorf("waiting for the node: %w", err)
 	}
 	return nil
@@ -135,7 +136,7 @@ func (s *sitePullSecret) Undo(ctx context.Context, node *backend.Node, report Re
 	if len(changed) == 0 {
 		before = ""
 	}
-	if err := registry.WaitOnNode(ctx, c, node.Host, registry.RollOut{Before: before, Gone: s.secret(), Limit: rollTime}); err != nil {
+	if err := registry.WaitOnNode(ctx, c, node.Host, registry.RollOut{Before: before, Gone: s.secret(), Limit: rollTime, Stands: nodeconfig.Usual().Render}); err != nil {
 		return fmt.Errorf("waiting for the node: %w", err)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"touchdown/backend/host"
@@ -42,13 +43,19 @@ func Self(ctx context.Context, c *kube.Cluster, hostname string) (Expect, *corev
 	if err != nil {
 		return Expect{}, nil, err
 	}
+	e, node := SelfOf(nodes, hostname)
+	return e, node, nil
+}
+
+// SelfOf is Self of nodes that have been read.
+func SelfOf(nodes []corev1.Node, hostname string) (Expect, *corev1.Node) {
 	if i := slices.IndexFunc(nodes, func(n corev1.Node) bool { return n.Name == hostname }); i >= 0 {
-		return expect(&nodes[i]), &nodes[i], nil
+		return expect(&nodes[i]), &nodes[i]
 	}
 	if len(nodes) == 1 {
-		return expect(&nodes[0]), &nodes[0], nil
+		return expect(&nodes[0]), &nodes[0]
 	}
-	return Expect{Node: hostname}, nil, nil
+	return Expect{Node: hostname}, nil
 }
 
 func expect(node *corev1.Node) Expect {
@@ -70,24 +77,58 @@ func list(ctx context.Context, c *kube.Cluster) (items []certificatesv1.Certific
 	return items, err
 }
 
+// verdict is what a request, decided or not, is to this node's kubelet.
+type verdict struct {
+	own     bool         // the kubelet waits for its certificate
+	foreign bool         // it is not the kubelet's
+	why     message.Text // why it is not waited for
+}
+
+func verdicts(all []certificatesv1.CertificateSigningRequest, e Expect) []verdict {
+	out, why := make([]verdict, len(all)), make([]error, len(all)) // once for each: to check a signature takes time
+	for i := range all {
+		why[i] = foreign(&all[i], e)
+	}
+	for i := range all {
+		switch {
+		case e.Kubelet.leftOver(&all[i], why[i]):
+			out[i].why = message.T("the kubelet has got its certificate since")
+		case why[i] != nil:
+			out[i] = verdict{foreign: true, why: message.Detail(why[i])}
+		case superseded(i, all, why, e.now()):
+			out[i].why = message.T("the kubelet has asked again since")
+		default:
+			out[i].own = true
+		}
+	}
+	return out
+}
+
 // Look decides every pending request and changes nothing.
 func Look(ctx context.Context, c *kube.Cluster, e Expect) (own []string, left []Left, err error) {
 	items, err := list(ctx, c)
-	why := make([]error, len(items)) // once for each: to check a signature takes time
-	for i := range items {
-		why[i] = foreign(&items[i], e)
-	}
-	for i := range items {
+	for i, v := range verdicts(items, e) {
 		switch {
 		case decided(&items[i]):
-		case e.Kubelet.leftOver(&items[i], why[i]):
-		case why[i] != nil:
-			left = append(left, Left{items[i].Name, message.Detail(why[i])})
-		case !superseded(i, items, why, e.now()):
+		case v.own:
 			own = append(own, items[i].Name)
+		case v.foreign:
+			left = append(left, Left{items[i].Name, v.why})
 		}
 	}
 	return own, left, err
+}
+
+// Needless says of those requests that this node's kubelet does not wait for why it does not, by name: someone else's, and those for a key
+// that it no longer has. They may be decided or not.
+func Needless(all []certificatesv1.CertificateSigningRequest, e Expect) map[string]message.Text {
+	why := map[string]message.Text{}
+	for i, v := range verdicts(all, e) {
+		if !v.own {
+			why[all[i].Name] = v.why
+		}
+	}
+	return why
 }
 
 // superseded tells whether the same kubelet has asked again since. It forgets the key of an older request, so approving that
@@ -114,27 +155,28 @@ func Approve(ctx context.Context, c *kube.Cluster, e Expect) (Outcome, error) {
 		return out, err
 	}
 	for _, name := range own {
-		why, err := approveOne(ctx, c, name, e)
-		if err != nil {
+		approved, why, err := approveOne(ctx, c, name, e)
+		switch {
+		case err != nil:
 			return out, err
-		}
-		if why != nil {
+		case why != nil:
 			out.Left = append(out.Left, Left{name, message.Detail(why)})
-			continue
+		case approved:
+			out.Approved = append(out.Approved, name)
 		}
-		out.Approved = append(out.Approved, name)
 	}
 	return out, nil
 }
 
-// approveOne decides on the very version that it approves: the API refuses when the request changed in between.
-func approveOne(ctx context.Context, c *kube.Cluster, name string, e Expect) (why, err error) {
+// approveOne decides on the very version that it approves: the API refuses when the request changed in between. One that was decided or
+// removed since the list was read, as the controller manager does with each after a day at most, needs no decision any more.
+func approveOne(ctx context.Context, c *kube.Cluster, name string, e Expect) (approved bool, why, err error) {
 	err = c.Do(ctx, "approving certificate request "+name, func(ctx context.Context) error {
 		r, err := c.Certificates.CertificateSigningRequests().Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
-		if approvedByUs(r) { // the answer to an earlier try was lost
+		if approved = approvedByUs(r); approved || decided(r) { // by us: the answer to an earlier try was lost
 			return nil
 		}
 		if why = Decide(r, e); why != nil {
@@ -145,9 +187,13 @@ func approveOne(ctx context.Context, c *kube.Cluster, name string, e Expect) (wh
 			Reason: "TouchdownApprove", Message: "Asked for by this node's own kubelet.",
 		})
 		_, err = c.Certificates.CertificateSigningRequests().UpdateApproval(ctx, name, r, metav1.UpdateOptions{})
+		approved = err == nil
 		return err
 	})
-	return why, err
+	if apierrors.IsNotFound(err) {
+		return false, nil, nil
+	}
+	return approved, why, err
 }
 
 func approvedByUs(r *certificatesv1.CertificateSigningRequest) bool {

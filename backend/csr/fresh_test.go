@@ -39,6 +39,16 @@ func TestOnlyTheNewestRequestIsApproved(t *testing.T) {
 		if err != nil || len(left) != strangers {
 			t.Fatal(names, left, err)
 		}
+		all, err := c.Certificates.CertificateSigningRequests().List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		needless := csr.Needless(all.Items, e)
+		for _, r := range all.Items {
+			if why, is := needless[r.Name]; len(r.Status.Conditions) == 0 && (is == slices.Contains(names, r.Name) || is && why.String() == "") {
+				t.Errorf("%s is needless: %t, %q; own are %s", r.Name, is, why, names)
+			}
+		}
 		return names
 	}
 	e := sno()

@@ -110,7 +110,7 @@ func (b *bed) waitRolledOut(t *testing.T) {
 }
 
 func paced() domain.Timeouts {
-	return domain.Timeouts{Notice: 3 * time.Minute, Limit: 5 * time.Minute, Grace: time.Second, Stable: 500 * time.Millisecond}
+	return domain.Timeouts{Notice: 3 * time.Minute, Limit: 5 * time.Minute, Grace: time.Second, Stable: 500 * time.Millisecond, Answer: 3 * time.Minute}
 }
 
 // recovering is for the time after a fault: an operator goes on to report its trouble until it has looked again, and the API server's
@@ -324,7 +324,7 @@ func TestBadSecrets(t *testing.T) {
 func TestProveTellsAnotherCertificate(t *testing.T) {
 	b := newBed(t, "c.site.example")
 	short := paced()
-	short.Notice = time.Second
+	short.Answer = time.Second
 	now, err := domain.Read(t.Context(), b.c)
 	fatal(t, err)
 	checks, err := domain.Prove(t.Context(), b.c, []domain.Proof{

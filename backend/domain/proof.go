@@ -21,11 +21,12 @@ type Proof struct {
 }
 
 // Prove asks for each name until it answers with its certificate, and returns a verdict on each. It fails when one does not in
-// time; servers load a new certificate a few seconds after their operator says that it is done.
+// time; servers load a new certificate a few seconds after their operator says that it is done, and after a power cut the router, the console
+// and the login start minutes after the API.
 func Prove(ctx context.Context, c *kube.Cluster, proofs []Proof, now func() time.Time, p Timeouts) ([]check.Check, error) {
 	var checks []check.Check
 	w := kube.Wait{
-		What: message.T("the check of the new names"), Limit: p.Notice, Usual: 30 * time.Second, Code: "CERT-SRV",
+		What: message.T("the check of the new names"), Limit: p.Answer, Usual: 30 * time.Second, Code: "CERT-SRV",
 		Fix: message.T("Retry; if a name still shows another certificate, undo puts the old names back."),
 	}
 	err := c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {

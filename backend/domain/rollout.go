@@ -26,12 +26,21 @@ type Timeouts struct {
 	Limit  time.Duration // until they have ended
 	Grace  time.Duration // how long an operator may be degraded on the way
 	Stable time.Duration // how long all must be at rest: between two roll-outs there is a short rest
+	Answer time.Duration // until each name answers with its certificate
 }
 
 // Usual is what a single node needs. Its API server falls back automatically after five minutes without success, which must be
 // seen and told, so the limit is well above that.
+//
+// After a power cut the cluster needs some 10 minutes to start, and what an operator says is old news until it leads: on a single node it
+// waits 270 s from its first look at the lease from before the cut, and then up to its next try, 60 to 132 s later
+// (openshift/library-go f489e811f030, pkg/controller/controllercmd/builder.go, topologyLeaderElection, and
+// pkg/config/leaderelection/leaderelection.go, LeaderElectionSNOConfig; k8s.io/client-go v0.34.1,
+// tools/leaderelection/leaderelection.go, JitterFactor). An unattended landing is undone when a wait ends before that.
 func Usual() Timeouts {
-	return Timeouts{Notice: 5 * time.Minute, Limit: 25 * time.Minute, Grace: 3 * time.Minute, Stable: 30 * time.Second}
+	return Timeouts{
+		Notice: 15 * time.Minute, Limit: 25 * time.Minute, Grace: 10 * time.Minute, Stable: 30 * time.Second, Answer: 15 * time.Minute,
+	}
 }
 
 const degradedFix = "Undo the change of the names, or retry when the cause below is fixed."
@@ -44,6 +53,7 @@ func Noticed(ctx context.Context, c *kube.Cluster, p Timeouts) error {
 		Fix: message.T("Look at the operator kube-apiserver; undo puts the names back."),
 	}
 	g := newGate("", p)
+	c = c.Within(max(p.Notice, c.Pace.Limit)) // a cluster that starts takes its API away for as long
 	return c.Until(ctx, w, func(ctx context.Context) (kube.Progress, bool, error) {
 		e, err := readEvidence(ctx, c)
 		if err == nil {

@@ -1,14 +1,10 @@
 package health
 
 import (
-	"crypto/x509"
-	"encoding/pem"
-	"slices"
 	"strings"
 	"time"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"touchdown/backend/check"
 	"touchdown/backend/message"
@@ -17,45 +13,40 @@ import (
 // signTime is how long a certificate request may wait.
 const signTime = 2 * time.Minute
 
-func judgeCSRs(s *State) check.Check {
+func judgeCSRs(s *State, o Options) check.Check {
 	c := check.Check{
 		ID: "csrs", Title: message.T("Certificate requests (CSRs)"), Expected: message.T("none of the node's own waits longer than 2 minutes"), Source: message.T("Touchdown: a node whose request stays unanswered drops out"),
-		Fix: message.T("Retry: Touchdown approves the requests that are exactly the node's own; look at the others before anyone approves them."),
+		Fix: message.T("None needed for this node. Look at the requests of others before anyone approves them; the cluster removes one that waits for a day."),
 	}
 	if c, no := unread(s, c, "csrs"); no {
 		return c
 	}
-	var grave, light []message.Text
+	waits := map[string]message.Text{}
 	for i := range s.CSRs {
-		text := open(&s.CSRs[i])
-		if text == (message.Text{}) {
+		if text := open(&s.CSRs[i]); text != (message.Text{}) {
+			waits[s.CSRs[i].Name] = text
+		}
+	}
+	var needless map[string]message.Text
+	if len(waits) > 0 && o.Needless != nil {
+		needless = o.Needless(s.Nodes, s.CSRs)
+	}
+	var f faults
+	for i := range s.CSRs {
+		text, is := waits[s.CSRs[i].Name]
+		if !is {
 			continue
 		}
-		switch {
-		case !s.own(&s.CSRs[i]):
-			// It does not hold up this node; someone should know, and nobody should approve it unseen.
-			light = append(light, message.F("%s, and is not this node's", text))
-		case s.age(s.CSRs[i].CreationTimestamp.Time) > signTime:
-			grave = append(grave, text)
-		default:
-			light = append(light, text)
+		if why, not := needless[s.CSRs[i].Name]; not { // someone should know, and nobody should approve it unseen
+			f.add(false, message.F("%s, and this node does not wait for it: %s", text, why))
+			continue
 		}
+		f.add(s.age(s.CSRs[i].CreationTimestamp.Time) > signTime, text)
 	}
-	if len(grave) == 0 {
-		return found(c, check.Warn, light, message.T("none waits"))
+	if len(f.grave) > 0 {
+		c.Fix = message.T("Approve the node's own requests (oc adm certificate approve NAME); the cluster signs what is approved. Look at the others before anyone approves them. Then retry.")
 	}
-	return found(c, check.Fail, append(grave, light...), message.Text{})
-}
-
-// own reports whether a request is for the kubelet of one of the cluster's nodes.
-func (s *State) own(csr *certificatesv1.CertificateSigningRequest) bool {
-	name := csr.Spec.Username
-	if block, _ := pem.Decode(csr.Spec.Request); block != nil {
-		if r, err := x509.ParseCertificateRequest(block.Bytes); err == nil {
-			name = r.Subject.CommonName
-		}
-	}
-	return slices.ContainsFunc(s.Nodes, func(n corev1.Node) bool { return name == "system:node:"+n.Name })
+	return f.judge(c, message.T("none waits"))
 }
 
 // open says what a request waits for, "" when it is decided.

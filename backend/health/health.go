@@ -9,6 +9,9 @@ import (
 	"strings"
 	"time"
 
+	certificatesv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+
 	"touchdown/backend/check"
 	"touchdown/backend/message"
 )
@@ -31,6 +34,8 @@ type Options struct {
 	Paused     bool                                    // the work has paused the node's pool and has not ended that
 	Follows    bool                                    // whoever looks stays: what is being changed deserves attention, and fails when it takes longer than usual
 	Now        func() time.Time                        // nil: time.Now
+	// Needless says of those certificate requests that this node's kubelet does not wait for why it does not, by name; nil: it waits for all.
+	Needless func(nodes []corev1.Node, all []certificatesv1.CertificateSigningRequest) map[string]message.Text
 }
 
 func (o Options) now() time.Time {
@@ -42,7 +47,7 @@ func (o Options) now() time.Time {
 
 func (o Options) waived(id string) bool { return o.Waived != nil && o.Waived(id) }
 
-// Judge turns a look into checks, the most basic first. It is pure.
+// Judge turns a look into checks, the most basic first. It is pure, but for what Options.Needless reads of the kubelet's files.
 func Judge(s *State, o Options) []check.Check {
 	checks := []check.Check{
 		judgeAPI(s),
@@ -61,7 +66,7 @@ func Judge(s *State, o Options) []check.Check {
 		judgeStaticPods(s, o),
 		judgePods(s),
 		judgeImages(s),
-		judgeCSRs(s),
+		judgeCSRs(s, o),
 		judgeRoutes(s, o),
 		judgeNames(s),
 	}

@@ -193,7 +193,7 @@ func healthy() *health.State {
 
 func judge(s *health.State) map[string]check.Check {
 	all := map[string]check.Check{}
-	for _, c := range health.Judge(s, health.Options{Domain: domain, Kept: []string{"console.vanity.example", "login.vanity.example"}}) {
+	for _, c := range health.Judge(s, health.Options{Domain: domain, Kept: []string{"console.vanity.example", "login.vanity.example"}, Needless: needless(nil)}) {
 		all[c.ID] = c
 	}
 	return all
@@ -372,7 +372,14 @@ var faults = []fault{
 		r := csr(time.Hour)
 		r.Spec.Username = "system:node:other"
 		s.CSRs = []certificatesv1.CertificateSigningRequest{r}
-	}, "csrs", check.Warn, "not this node's"},
+	}, "csrs", check.Warn, `not wait for it: it was asked for by "system:node:other"`},
+	{"superseded CSR", func(s *health.State) { // the kubelet had to ask again; the step csrs never approves the older one
+		s.CSRs = []certificatesv1.CertificateSigningRequest{clientCSR("csr-1", time.Hour), clientCSR("csr-2", 59*time.Minute, certificatesv1.CertificateApproved)}
+		s.CSRs[1].Status.Certificate = []byte("signed")
+	}, "csrs", check.Warn, "the kubelet has asked again since"},
+	{"newest CSR", func(s *health.State) {
+		s.CSRs = []certificatesv1.CertificateSigningRequest{clientCSR("csr-1", time.Hour), clientCSR("csr-2", 59*time.Minute)}
+	}, "csrs", check.Fail, "csr-2"},
 	{"unsigned CSR", func(s *health.State) {
 		s.CSRs = []certificatesv1.CertificateSigningRequest{csr(3*time.Minute, certificatesv1.CertificateApproved)}
 	}, "csrs", check.Fail, "not signed"},
@@ -448,17 +455,6 @@ func failingFor(reason, text string) func(*health.State) {
 		c := &s.Version.Status.Conditions[1]
 		c.Status, c.Reason, c.Message = "True", reason, text
 	}
-}
-
-func csr(age time.Duration, conditions ...certificatesv1.RequestConditionType) certificatesv1.CertificateSigningRequest {
-	r := certificatesv1.CertificateSigningRequest{
-		ObjectMeta: metav1.ObjectMeta{Name: "csr-1", CreationTimestamp: ago(age)},
-		Spec:       certificatesv1.CertificateSigningRequestSpec{SignerName: "kubernetes.io/kubelet-serving", Username: "system:node:node"},
-	}
-	for _, c := range conditions {
-		r.Status.Conditions = append(r.Status.Conditions, certificatesv1.CertificateSigningRequestCondition{Type: c})
-	}
-	return r
 }
 
 func TestWaivedChecksAreNotInTheWay(t *testing.T) {

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
+	"time"
 
 	machinev1 "github.com/openshift/api/machineconfiguration/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -56,28 +58,50 @@ type RollOut struct {
 	Before string // rendered configuration from before the change; "" takes any
 	// Degraded is the problem that a degraded pool is told as, with the pool's own reason as its cause; nil: it is waited out.
 	Degraded *problem.Problem
+	// Stands is for how long a machine that desires the pool's configuration has to be degraded until that is believed. It can be old, as
+	// the operator tells it on after a power cut until it has its lease again, or pass: the machine's daemon says so of its first error and
+	// goes on trying (openshift/machine-config-operator ab14c8e2843b, pkg/daemon/daemon.go, handleErr).
+	Stands time.Duration
 	// Lacks says what is still missing once the machines have the pool's newest configuration, "" for nothing; nil: nothing is.
 	Lacks func(ctx context.Context, pool *machinev1.MachineConfigPool) (message.Text, error)
 }
 
 // Await waits until the machines of a pool have its newest configuration. "Updated" alone may be old news.
 func (r RollOut) Await(ctx context.Context, c *Cluster) error {
+	var since time.Time // when a machine that desires the configuration was first seen degraded, without a break
 	return c.Until(ctx, r.Wait, func(ctx context.Context) (Progress, bool, error) {
 		pool, nodes, err := c.Pool(ctx, r.Pool)
 		if err != nil {
 			return Progress{}, false, err
 		}
-		if why := PoolDegraded(pool); why != "" && r.Degraded != nil {
+		reported := PoolDegraded(pool)
+		switch {
+		case reported == "" || !poolDesired(pool, nodes, r.Before):
+			since = time.Time{}
+		case since.IsZero():
+			since = time.Now()
+		}
+		sure := PoolUnrendered(pool) != "" || !since.IsZero() && time.Since(since) >= r.Stands
+		if reported != "" && r.Degraded != nil && sure {
 			degraded := *r.Degraded
-			degraded.Err = errors.New(why)
+			degraded.Err = errors.New(reported)
 			return Progress{}, false, &degraded
 		}
 		why := PoolPending(pool, nodes, r.Before)
+		if reported != "" {
+			why = message.F("%s; the MachineConfigPool reports: %s", why, reported)
+		}
 		if why.String() == "" && r.Lacks != nil {
 			why, err = r.Lacks(ctx, pool)
 		}
 		return Progress{Waiting: why}, why.String() == "" && err == nil, err
 	})
+}
+
+// poolDesired tells whether all machines of a pool have been told to take its newest configuration, which is another one than before.
+func poolDesired(pool *machinev1.MachineConfigPool, nodes []corev1.Node, before string) bool {
+	want := pool.Spec.Configuration.Name
+	return want != before && !slices.ContainsFunc(poolNodes(pool, nodes), func(n corev1.Node) bool { return n.Annotations[desiredConfig] != want })
 }
 
 // PoolPending says why a pool's machines do not have its newest configuration yet; "" when they have. before is the

@@ -17,15 +17,15 @@ import (
 
 // Timeouts bound the waits for the batch.
 type Timeouts struct {
-	Render time.Duration // until the operator has made one configuration of all that was written
+	Render time.Duration // until the operator has made one configuration of all that was written; so long a degraded node may be old news
 	Rest   time.Duration // how long a rendering stays the newest until no other follows, where its content is not known before
 	Roll   time.Duration // until the node has it, a reboot included
 }
 
 // Usual is what a single node needs. The operator waits 5 s after each write before it renders (renderDelay of its render
 // controller); a change that passes through another of its controllers takes two such turns. After a power cut it first waits until its
-// leader election lease from before the cut has expired, up to 330 s on a single node (LeaderElectionSNOConfig of openshift/library-go, which
-// the operator's cmd/common/helpers.go uses). The roll-out is bounded by a reboot of server hardware, 10 minutes, twice.
+// leader election lease from before the cut has expired, up to 402 s on a single node: 270 s and its next try (LeaderElectionSNOConfig of
+// openshift/library-go, which the operator's cmd/common/helpers.go uses; JitterFactor of k8s.io/client-go). The roll-out is bounded by a reboot of server hardware, 10 minutes, twice.
 func Usual() Timeouts {
 	return Timeouts{Render: 8 * time.Minute, Rest: 12 * time.Second, Roll: 20 * time.Minute}
 }
@@ -196,6 +196,7 @@ func (b Batch) waitApplied(ctx context.Context, changes []Change) error {
 			Summary: message.T("The node could not take its new configuration."),
 			Fix:     message.T("Undo, or look at the machine-config operator."),
 		},
+		Stands: b.Timeouts.Render,
 		Lacks: func(ctx context.Context, p *machinev1.MachineConfigPool) (message.Text, error) {
 			missing, ours, err := b.missing(ctx, p.Status.Configuration.Name, changes)
 			if !ours {

@@ -291,23 +291,6 @@ func TestRunGoesOnAfterACutAtEachWrite(t *testing.T) {
 	}
 }
 
-func TestTroubleOfThePoolIsTold(t *testing.T) {
-	for want, set := range map[string]string{
-		"NCF-BAD":  `{"spec":{"configuration":{"name":"rendered-1"}},"status":{"conditions":[{"type":"RenderDegraded","status":"True","message":"bad ignition"}]}}`,
-		"NCF-DGRD": `{"spec":{"configuration":{"name":"rendered-1"}},"status":{"configuration":{"name":"rendered-1"},"conditions":[{"type":"Degraded","status":"True","message":"disk full"}]}}`,
-		"NCF-LATE": `{"spec":{"configuration":{"name":"rendered-1"}},"status":{"configuration":{"name":"rendered-0"},"conditions":[{"type":"Updated","status":"True"},{"type":"Updating","status":"False"},{"type":"Degraded","status":"False"}]}}`,
-	} {
-		o, c := newOperator(t)
-		o.api.After = nil
-		o.api.Put(pool, set)
-		b := batch(c, false)
-		b.Timeouts.Roll = 2 * time.Second // of a pool that does not move
-		if err := b.Run(t.Context(), nil); code(err) != want {
-			t.Errorf("err is %v, want %s", err, want)
-		}
-	}
-}
-
 func TestAnOwnerOfALaterNameIsToldOf(t *testing.T) {
 	o, c := newOperator(t)
 	o.api.Put(mcs+"99-zz-chrony", `{"metadata":{"labels":{"machineconfiguration.openshift.io/role":"master"}},"spec":{"config":{"storage":{"files":[{"path":"/etc/chrony.conf","contents":{"source":"data:,x"}}]}}}}`)

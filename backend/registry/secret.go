@@ -173,6 +173,7 @@ type RollOut struct {
 	Before string // rendered configuration from before the change; "" takes any
 	Gone   []byte // credentials that the node must not have any more, unless the cluster has them; may be empty
 	Limit  time.Duration
+	Stands time.Duration // how long the node has to be degraded until that is believed
 }
 
 // WaitOnNode waits until the node has the cluster's pull secret on disk and its pool is at rest on another configuration than
@@ -189,6 +190,7 @@ func WaitOnNode(ctx context.Context, c *kube.Cluster, m *host.Machine, r RollOut
 			Summary: message.T("The node could not take its new configuration."),
 			Fix:     message.T("Undo, or look at the machine-config operator."),
 		},
+		Stands: r.Stands,
 		Lacks: func(ctx context.Context, _ *machinev1.MachineConfigPool) (message.Text, error) {
 			want, err := read(ctx, c)
 			if err != nil || has(m, want) && !keeps(m, want, r.Gone) {

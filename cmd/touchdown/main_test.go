@@ -52,7 +52,7 @@ func testHooks() hooks {
 			c.Pace = kube.Pace{Limit: 5 * time.Minute, Pause: 100 * time.Millisecond, Poll: 100 * time.Millisecond}
 		},
 		wiring: func(w *steps.Wiring) {
-			w.Timeouts = domain.Timeouts{Notice: limit, Limit: limit, Grace: 2 * time.Second, Stable: time.Second}
+			w.Timeouts = domain.Timeouts{Notice: limit, Limit: limit, Grace: 2 * time.Second, Stable: time.Second, Answer: limit}
 		},
 		stages: func(stages []steps.Stage) {
 			for _, step := range stepsOf(stages) {
