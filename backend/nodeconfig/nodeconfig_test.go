@@ -89,7 +89,7 @@ func (o *operator) render(roll bool) {
 		files = append(files, map[string]any{"path": path, "contents": map[string]any{"source": dataURL(text)}})
 	}
 	add("/etc/containers/registries.conf", registries)
-	add("/etc/mco/proxy.env", o.api.Get(conf+"proxies/cluster", "spec"))
+	add("/etc/mco/proxy.env", proxyEnv(o.api.Get(conf+"proxies/cluster", "spec")))
 	var bundle string
 	_ = json.Unmarshal([]byte(o.api.Get("/api/v1/namespaces/openshift-config/configmaps/user-ca-bundle", "data", "ca-bundle.crt")), &bundle)
 	add("/etc/pki/ca-trust/source/anchors/openshift-config-user-ca-bundle.crt", bundle)
