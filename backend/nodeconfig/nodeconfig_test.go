@@ -201,7 +201,7 @@ func TestChangesKeepWhatIsThere(t *testing.T) {
 		t.Errorf("chrony.conf is %q", text)
 	}
 	cas := o.api.Get("/api/v1/namespaces/openshift-config/configmaps/factory-cas", "data")
-	if !strings.Contains(cas, `"reg.site.example..5000"`) || !strings.Contains(cas, "FACTORY\\n-----BEGIN") {
+	if strings.Count(cas, `"reg.factory.example..443"`) != 1 || strings.Contains(cas, `"reg.site.example"`) || !strings.Contains(cas, `"reg.site.example..5000"`) || !strings.Contains(cas, "FACTORY\\n-----BEGIN") {
 		t.Errorf("the registries' authorities are %s", cas)
 	}
 	if bundle := o.api.Get("/api/v1/namespaces/openshift-config/configmaps/user-ca-bundle", "data", "ca-bundle.crt"); strings.Count(bundle, "BEGIN") != 2 {
