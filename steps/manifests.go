@@ -21,7 +21,7 @@ import (
 type manifestsTried struct{ Site *site.Config }
 
 // manifestsApplied brings them into the cluster, once it is well: a hub that takes over must not find it in the middle of its move. What an
-// earlier landing brought and the site config no longer lists is removed then.
+// earlier landing brought and the site config no longer lists is removed then; a site config that lists none at all removes nothing.
 type manifestsApplied struct {
 	Site    *site.Config
 	Brought func(file string) bool // whether an earlier landing brought any
@@ -131,12 +131,13 @@ func (*manifestsApplied) Title() message.Text {
 // Reads names the objects.
 func (*manifestsApplied) Reads() []string { return (*manifestsTried)(nil).Reads() }
 
-// Skip applies where the site brings none, and no earlier landing did.
+// Skip applies where the site brings none.
 func (s *manifestsApplied) Skip() message.Text {
-	if s.Brought != nil && s.Brought(layout.SiteObjects) {
-		return message.Text{}
+	why := noManifests(s.Site)
+	if why != (message.Text{}) && s.Brought != nil && s.Brought(layout.SiteObjects) {
+		return message.T("the site config lists no objects, and those of an earlier landing stay")
 	}
-	return noManifests(s.Site)
+	return why
 }
 
 // Plan names the objects, never what is in them.

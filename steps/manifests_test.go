@@ -77,7 +77,13 @@ spec: {mode: Default}
 // step returns the one of a site's list with an ID.
 func step(t *testing.T, cfg *site.Config, id string) steps.Step {
 	t.Helper()
-	for _, stage := range steps.Site(cfg, steps.Wiring{NodeNet: &steps.NodeNetwork{}}) {
+	return wired(t, cfg, steps.Wiring{NodeNet: &steps.NodeNetwork{}}, id)
+}
+
+// wired is a step of the list that some wiring gives.
+func wired(t *testing.T, cfg *site.Config, w steps.Wiring, id string) steps.Step {
+	t.Helper()
+	for _, stage := range steps.Site(cfg, w) {
 		for _, s := range stage.Steps {
 			if s.ID() == id {
 				return s

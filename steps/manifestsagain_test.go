@@ -5,7 +5,10 @@ import (
 	"testing"
 
 	"touchdown/backend"
+	"touchdown/backend/host/hosttest"
 	"touchdown/backend/kube"
+	"touchdown/backend/kube/kubetest"
+	"touchdown/backend/layout"
 	"touchdown/steps"
 )
 
@@ -66,4 +69,30 @@ func anotherHub(t *testing.T, n *backend.Node) {
 		}
 	}
 	is(false, false, false, false)
+}
+
+// TestASiteWithoutObjectsRemovesNone: after a hand-over, which wipes spec.manifests with the secrets, a later landing leaves what the first
+// one brought, and its review does not tell a removal.
+func TestASiteWithoutObjectsRemovesNone(t *testing.T) {
+	const path = "/api/v1/namespaces/default/secrets/goes"
+	api, c := kubetest.New(t)
+	api.Put(path, `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"goes","namespace":"default","uid":"1","annotations":{"touchdown.dev/applied":"spec.manifests"},
+		"managedFields":[{"manager":"touchdown-manifests","operation":"Apply","apiVersion":"v1","fieldsV1":{"f:data":{}}}]},"data":{"key":"eA=="}}`)
+	m := hosttest.New(t)
+	const inventory = `[{"apiVersion":"v1","kind":"Secret","resource":"secrets","namespace":"default","name":"goes"}]`
+	m.File(layout.SiteObjects, inventory)
+	n := node(m, c)
+	s, r := wired(t, brings(t, goes).WithoutSecrets(), steps.Wiring{NodeNet: &steps.NodeNetwork{}, Brought: m.Exists}, "manifests"), newReport()
+	if why := s.(steps.Skipper).Skip().String(); why != "the site config lists no objects, and those of an earlier landing stay" {
+		t.Errorf("the reason to skip it is %q", why)
+	}
+	if review := reviewed(t, s, n); review != "" {
+		t.Errorf("the review tells %s", review)
+	}
+	if err := s.Run(t.Context(), n, r); err != nil {
+		t.Fatal(err)
+	}
+	if api.Get(path) == "" || m.Content(layout.SiteObjects) != inventory || len(r.checks) > 0 {
+		t.Errorf("left are %s and the inventory %s, and told is %v", api.Get(path), m.Content(layout.SiteObjects), r.checks)
+	}
 }

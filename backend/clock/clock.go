@@ -102,12 +102,12 @@ func chronyConf(m *host.Machine) (file, conf string) {
 func inFolders(m *host.Machine, beside bool) (servers []string) {
 	file, conf := chronyConf(m)
 	for line := range strings.Lines(conf) {
-		words := strings.Fields(line)
-		if len(words) < 2 || words[0] != "sourcedir" && words[0] != "confdir" {
+		directive, words := directiveOf(line)
+		pattern, is := map[string]string{"sourcedir": "/*.sources", "confdir": "/*.conf"}[directive]
+		if !is {
 			continue
 		}
-		pattern := map[string]string{"sourcedir": "/*.sources", "confdir": "/*.conf"}[words[0]]
-		for _, dir := range words[1:] {
+		for _, dir := range words {
 			if !beside && strings.HasPrefix(dir, path.Dir(file)+"/") {
 				continue
 			}
@@ -126,12 +126,21 @@ func inFolders(m *host.Machine, beside bool) (servers []string) {
 func sources(conf string) []string {
 	var out []string
 	for line := range strings.Lines(conf) {
-		words := strings.Fields(line)
-		if len(words) > 1 && (words[0] == "server" || words[0] == "pool") {
-			out = append(out, words[1])
+		directive, words := directiveOf(line)
+		if len(words) > 0 && (directive == "server" || directive == "pool") {
+			out = append(out, words[0])
 		}
 	}
 	return out
+}
+
+// directiveOf splits a line of chrony's configuration. Directives may be written in capitals (chrony.conf(5)).
+func directiveOf(line string) (directive string, words []string) {
+	words = strings.Fields(line)
+	if len(words) == 0 {
+		return "", nil
+	}
+	return strings.ToLower(words[0]), words[1:]
 }
 
 // Set moves the clock. Chrony is restarted after it, as all that it measured before is worth nothing, and keeps the time from

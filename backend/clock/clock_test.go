@@ -192,7 +192,7 @@ func TestKnownSources(t *testing.T) {
 	if got := clock.Known(m.Machine); len(got) != 0 {
 		t.Errorf("without chrony: %v", got)
 	}
-	m.File("/etc/chrony.conf", "pool pool.example iburst\n# server x\nsourcedir /run/chrony-dhcp\nconfdir /etc/chrony.d\nserver a.example\n")
+	m.File("/etc/chrony.conf", "Pool pool.example iburst\n# server x\nSourceDir /run/chrony-dhcp\nconfdir /etc/chrony.d\nSERVER a.example\n")
 	m.File("/etc/chrony.d/factory.conf", "server b.example\n")
 	m.File("/run/chrony-dhcp/br-ex.sources", "server 198.51.100.123 iburst\n")
 	if got := clock.Known(m.Machine); !slices.Equal(got, []string{"198.51.100.123", "a.example", "b.example", "pool.example"}) {

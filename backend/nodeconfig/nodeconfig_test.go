@@ -89,7 +89,7 @@ func (o *operator) render(roll bool) {
 		files = append(files, map[string]any{"path": path, "contents": map[string]any{"source": dataURL(text)}})
 	}
 	add("/etc/containers/registries.conf", registries)
-	add("/etc/mco/proxy.env", o.api.Get(conf+"proxies/cluster", "spec"))
+	add("/etc/mco/proxy.env", proxyEnv(o.api.Get(conf+"proxies/cluster", "spec")))
 	var bundle string
 	_ = json.Unmarshal([]byte(o.api.Get("/api/v1/namespaces/openshift-config/configmaps/user-ca-bundle", "data", "ca-bundle.crt")), &bundle)
 	add("/etc/pki/ca-trust/source/anchors/openshift-config-user-ca-bundle.crt", bundle)
@@ -201,7 +201,7 @@ func TestChangesKeepWhatIsThere(t *testing.T) {
 		t.Errorf("chrony.conf is %q", text)
 	}
 	cas := o.api.Get("/api/v1/namespaces/openshift-config/configmaps/factory-cas", "data")
-	if !strings.Contains(cas, `"reg.site.example..5000"`) || !strings.Contains(cas, "FACTORY\\n-----BEGIN") {
+	if strings.Count(cas, `"reg.factory.example..443"`) != 1 || strings.Contains(cas, `"reg.site.example"`) || !strings.Contains(cas, `"reg.site.example..5000"`) || !strings.Contains(cas, "FACTORY\\n-----BEGIN") {
 		t.Errorf("the registries' authorities are %s", cas)
 	}
 	if bundle := o.api.Get("/api/v1/namespaces/openshift-config/configmaps/user-ca-bundle", "data", "ca-bundle.crt"); strings.Count(bundle, "BEGIN") != 2 {

@@ -84,3 +84,17 @@ func TestSources(t *testing.T) {
 		t.Errorf("without a file it is %q", got)
 	}
 }
+
+// TestARegistryAtTheUsualPort is named in both ways in which an image can be written.
+func TestARegistryAtTheUsualPort(t *testing.T) {
+	for port, want := range map[int]string{0: "reg.example, reg.example:443", 443: "reg.example, reg.example:443", 5000: "reg.example:5000"} {
+		_, c := newOperator(t)
+		changes, err := nodeconfig.Changes(t.Context(), c, nodeconfig.Want{RegistryCAs: []nodeconfig.RegistryCA{{Host: "reg.example", Port: port, PEM: pemText(t, "ca")}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := changes[0].New.String(); got != "added for "+want {
+			t.Errorf("port %d: %s", port, got)
+		}
+	}
+}

@@ -38,12 +38,7 @@ func (w Want) proxy(ctx context.Context, c Reader) ([]Change, error) {
 			What: message.T("Proxy"), Units: units, Old: described(text(now, "spec", "httpProxy"), text(now, "spec", "httpsProxy")),
 			New:  message.F("%s; not for %s", described(w.Proxy.HTTP, w.Proxy.HTTPS), strings.Join(skip, ", ")),
 			File: proxyFile, Renders: true,
-			In: func(r Config) bool {
-				if slices.Contains(skip, everything) {
-					return strings.Contains(r.Files[proxyFile], "NO_PROXY="+everything)
-				}
-				return !slices.ContainsFunc(w.Proxy.NoProxy, func(n string) bool { return !strings.Contains(r.Files[proxyFile], n) })
-			},
+			In: func(r Config) bool { return w.Proxy.in(r.Files[proxyFile], skip) },
 		},
 		ref: kube.Config("proxies"), kind: kube.New{Kind: "Proxy"},
 		change: func(spec map[string]any) error {
@@ -74,6 +69,21 @@ func (p Proxy) around(list string) []string {
 		return []string{everything}
 	}
 	return skip
+}
+
+// in tells whether the node's file has the proxies, and what must not go through them; skip is all of that. The operator writes each URL as
+// it is behind its name (openshift/machine-config-operator, templates/common/_base/files/etc-mco-proxy.yaml, 4.14 to 4.21).
+func (p Proxy) in(env string, skip []string) bool {
+	lines := strings.Split(env, "\n")
+	for name, url := range map[string]string{"HTTP_PROXY=": p.HTTP, "HTTPS_PROXY=": p.HTTPS} {
+		if url != "" && !slices.Contains(lines, name+url) {
+			return false
+		}
+	}
+	if slices.Contains(skip, everything) {
+		return strings.Contains(env, "NO_PROXY="+everything)
+	}
+	return !slices.ContainsFunc(p.NoProxy, func(n string) bool { return !strings.Contains(env, n) })
 }
 
 // described shows proxies without who logs in there: a user without a password can be a token.

@@ -1,7 +1,9 @@
 package nodeconfig_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -67,5 +69,63 @@ func TestAProxyOfTheOwners(t *testing.T) {
 				t.Errorf("not as before:\n%s\n%s", before, now)
 			}
 		})
+	}
+}
+
+// proxyEnv is what the Machine Config Operator's template makes of the cluster's proxy (templates/common/_base/files/etc-mco-proxy.yaml).
+func proxyEnv(spec string) (env string) {
+	var proxy struct{ HTTPProxy, HTTPSProxy, NoProxy string }
+	_ = json.Unmarshal([]byte(spec), &proxy)
+	for _, line := range [][2]string{{"HTTP_PROXY=", proxy.HTTPProxy}, {"HTTPS_PROXY=", proxy.HTTPSProxy}, {"NO_PROXY=", proxy.NoProxy}} {
+		if line[1] != "" {
+			env += line[0] + line[1] + "\n"
+		}
+	}
+	return env
+}
+
+// TestACorrectedProxyIsWaitedFor: the pause ends when the operator, which is slow, has rendered the corrected URL; what must not go through
+// the proxy is the same as before.
+func TestACorrectedProxyIsWaitedFor(t *testing.T) {
+	for _, correct := range []func(*nodeconfig.Proxy){
+		func(p *nodeconfig.Proxy) { p.HTTP = "http://u:right%21@proxy.example:3128" },
+		func(p *nodeconfig.Proxy) { p.HTTPS = "http://proxy.example:3129" },
+		func(p *nodeconfig.Proxy) { p.HTTP = "http://u:hunter2@proxy.example:312" }, // the start of the one before
+	} {
+		o, c := newOperator(t)
+		w := site()
+		run := func() {
+			t.Helper()
+			changes, err := nodeconfig.Changes(t.Context(), c, w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := batch(c, false).Run(t.Context(), changes); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run()
+		correct(&w.Proxy)
+		after, looks := o.api.After, 0
+		o.api.After = func(method, path string) {
+			if path != pool {
+				return // what is written is not rendered at once
+			}
+			if o.api.Get(pool, "spec", "paused") == "false" && looks < 9 {
+				t.Errorf("%s: the pause ends before the proxy is rendered", w.Proxy.HTTP)
+			}
+			after(method, path)
+		}
+		written := false
+		o.api.Fault = func(_ http.ResponseWriter, r *http.Request) bool {
+			written = written || r.Method != http.MethodGet && strings.HasSuffix(r.URL.Path, "proxies/cluster")
+			if written && r.Method == http.MethodGet && r.URL.Path == pool {
+				if looks++; looks == 9 {
+					o.render(false)
+				}
+			}
+			return false
+		}
+		run()
 	}
 }

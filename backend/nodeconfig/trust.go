@@ -40,7 +40,9 @@ func (w Want) registryCAs(ctx context.Context, c Reader) ([]Change, error) {
 		if _, err := certificates(ca.PEM); err != nil {
 			return nil, badPEM(message.F("the authority of the registry %s", ca.Host), err)
 		}
-		hosts = append(hosts, strings.ReplaceAll(caKey(ca), "..", ":"))
+		for _, key := range caKeys(ca) {
+			hosts = append(hosts, strings.ReplaceAll(key, "..", ":"))
+		}
 	}
 	// It is not part of the rendered configuration: the operator's daemon lays the files beside it.
 	ch := Change{What: message.T("Authorities of registries"), New: message.F("added for %s", strings.Join(hosts, ", "))}
@@ -48,8 +50,10 @@ func (w Want) registryCAs(ctx context.Context, c Reader) ([]Change, error) {
 		Change: ch, ref: kube.ConfigMap(configNamespace, cm), kind: kube.New{Kind: "ConfigMap"},
 		change: func(data map[string]any) error {
 			for _, ca := range w.RegistryCAs {
-				have, _ := data[caKey(ca)].(string)
-				data[caKey(ca)] = MergePEM(have, ca.PEM)
+				for _, key := range caKeys(ca) {
+					have, _ := data[key].(string)
+					data[key] = MergePEM(have, ca.PEM)
+				}
 			}
 			return nil
 		},
@@ -67,12 +71,13 @@ func (w Want) registryCAs(ctx context.Context, c Reader) ([]Change, error) {
 	return compared(ctx, c, objects...)
 }
 
-// caKey is how the ConfigMap names a registry: a colon is not part of a key.
-func caKey(ca RegistryCA) string {
-	if ca.Port == 0 {
-		return ca.Host
+// caKeys are how the ConfigMap names a registry: a colon is not part of a key. CRI-O looks for a registry by the words of the image's name
+// (see trust.Pending), in which the usual port can stand or not.
+func caKeys(ca RegistryCA) []string {
+	if ca.Port != 0 && ca.Port != 443 {
+		return []string{fmt.Sprintf("%s..%d", ca.Host, ca.Port)}
 	}
-	return fmt.Sprintf("%s..%d", ca.Host, ca.Port)
+	return []string{ca.Host, ca.Host + "..443"}
 }
 
 // trust adds authorities to the bundle that the cluster's proxy names.

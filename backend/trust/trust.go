@@ -54,6 +54,9 @@ type File struct {
 // lays. The daemon lays registries' authorities beside its MachineConfigs, from the very same values. Whenever its ControllerConfig
 // changes it removes the folders of registries that the cluster does not name (openshift/machine-config-operator
 // pkg/daemon/certificate_writer.go, release-4.14 to release-4.22), so ours may be gone until the cluster names them.
+//
+// CRI-O looks for the folder by the registry's name as the image is written, with the usual port or without it (containers/image
+// v5.35.0 docker/docker_client.go dockerCertDir), so that a registry at that port has two.
 func Pending(m *host.Machine, w Want) ([]File, error) {
 	var out []File
 	add := func(path string, content []byte, mode fs.FileMode) {
@@ -71,14 +74,16 @@ func Pending(m *host.Machine, w Want) ([]File, error) {
 		add(anchor, []byte(w.Bundle), 0o644)
 	}
 	for _, r := range w.Registries {
-		below, err := m.Folder(registries).Below(folder(r))
-		if err != nil {
-			return nil, &problem.Problem{
-				Code: "CA-NAME", Summary: message.T("A registry's name cannot be the name of a folder."),
-				Fix: message.T("Correct spec.registryCerts: registryHostname is a host name or an address."), Err: err,
+		for _, name := range folders(r) {
+			below, err := m.Folder(registries).Below(name)
+			if err != nil {
+				return nil, &problem.Problem{
+					Code: "CA-NAME", Summary: message.T("A registry's name cannot be the name of a folder."),
+					Fix: message.T("Correct spec.registryCerts: registryHostname is a host name or an address."), Err: err,
+				}
 			}
+			add(below.Path("ca.crt"), []byte(r.PEM), 0o644)
 		}
-		add(below.Path("ca.crt"), []byte(r.PEM), 0o644)
 	}
 	if w.PullSecret == nil {
 		return out, nil
@@ -95,11 +100,12 @@ func Pending(m *host.Machine, w Want) ([]File, error) {
 	return out, nil
 }
 
-func folder(r Registry) string {
-	if r.Port == 0 {
-		return r.Host
+// folders are where a registry's authorities lie.
+func folders(r Registry) []string {
+	if r.Port != 0 && r.Port != 443 {
+		return []string{net.JoinHostPort(r.Host, strconv.Itoa(r.Port))}
 	}
-	return net.JoinHostPort(r.Host, strconv.Itoa(r.Port))
+	return []string{r.Host, net.JoinHostPort(r.Host, "443")}
 }
 
 // Save keeps the original of a file on disk before it returns; its content is nil when there was none.

@@ -27,7 +27,7 @@ func TestWriteAndRestore(t *testing.T) {
 	m := hosttest.New(t)
 	m.File("/var/lib/kubelet/config.json", "factory")
 	files, err := trust.Pending(m.Machine, want())
-	if err != nil || len(files) != 4 {
+	if err != nil || len(files) != 5 {
 		t.Fatal(files, err)
 	}
 	var originals []trust.File
@@ -43,7 +43,8 @@ func TestWriteAndRestore(t *testing.T) {
 	}
 	for path, content := range map[string]string{
 		anchor: "BUNDLE", "/etc/docker/certs.d/reg.site.example:5000/ca.crt": "CA", "/etc/docker/certs.d/quay.site.example/ca.crt": "CB",
-		"/var/lib/kubelet/config.json": "factory+site",
+		"/etc/docker/certs.d/quay.site.example:443/ca.crt": "CB",
+		"/var/lib/kubelet/config.json":                     "factory+site",
 	} {
 		if m.Content(path) != content {
 			t.Errorf("%s holds %q", path, m.Content(path))
@@ -114,6 +115,41 @@ func TestTroubleIsTold(t *testing.T) {
 	w.PullSecret = func([]byte) ([]byte, error) { return nil, errors.New("no JSON") }
 	if _, err := trust.Pending(m.Machine, w); err == nil || !strings.Contains(err.Error(), "no JSON") {
 		t.Errorf("err is %v", err)
+	}
+}
+
+// TestARegistryAtTheUsualPort has its authorities under both names by which an image can be written, and after the undo under neither.
+func TestARegistryAtTheUsualPort(t *testing.T) {
+	const below = "/etc/docker/certs.d/"
+	for port, want := range map[int][]string{0: {"reg.site.example", "reg.site.example:443"}, 443: {"reg.site.example", "reg.site.example:443"}, 5000: {"reg.site.example:5000"}} {
+		m := hosttest.New(t)
+		files, err := trust.Pending(m.Machine, trust.Want{Registries: []trust.Registry{{Host: "reg.site.example", Port: port, PEM: "CA"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var originals []trust.File
+		if _, err := trust.Write(m.Machine, files, func(f trust.File) error { originals = append(originals, f); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		there := func() (names []string) {
+			for _, name := range []string{"reg.site.example", "reg.site.example:443", "reg.site.example:5000"} {
+				if m.Exists(below + name + "/ca.crt") {
+					names = append(names, name)
+				}
+			}
+			return names
+		}
+		if got := there(); !slices.Equal(got, want) {
+			t.Errorf("port %d: %q", port, got)
+		}
+		for _, f := range originals {
+			if _, err := trust.Restore(m.Machine, f); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := there(); len(got) > 0 {
+			t.Errorf("port %d, after the undo: %q", port, got)
+		}
 	}
 }
 

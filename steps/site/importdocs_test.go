@@ -123,6 +123,15 @@ func TestImportOfATextWithoutNetwork(t *testing.T) {
 	}
 }
 
+// TestImportOfDirectivesInCapitals: chrony does not tell capitals from small letters (chrony.conf(5)).
+func TestImportOfDirectivesInCapitals(t *testing.T) {
+	doc := `{"api_version": 1, "base_domain": "example.com", "chrony_config": "Server a.example iburst\nPOOL b.example\n#server c.example\nDriftFile /x\n"}`
+	cfg, notes, err := Import([]byte(doc), "doc", ImportChoice{})
+	if err != nil || !slices.Equal(cfg.Spec.AdditionalNTPSources, []string{"a.example", "b.example"}) {
+		t.Errorf("%v, %q, %q", err, cfg.Spec.AdditionalNTPSources, notes)
+	}
+}
+
 // TestImportOneNode chooses among the nodes of several clusters.
 func TestImportOneNode(t *testing.T) {
 	doc := "apiVersion: ran.openshift.io/v1\nkind: SiteConfig\nspec:\n  baseDomain: example.com\n  clusters:\n" +

@@ -111,7 +111,7 @@ func (im *importer) registryCert(s spot) {
 	im.tree(s, "spec.registryCerts", &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Content: []*yaml.Node{item}})
 }
 
-// chrony takes the time servers of a chrony.conf; its other lines stay the factory's.
+// chrony takes the time servers of a chrony.conf, whose directives may be written in capitals (chrony.conf(5)); its other lines stay the factory's.
 func (im *importer) chrony(s spot) {
 	if s.blank() {
 		return
@@ -122,7 +122,7 @@ func (im *importer) chrony(s spot) {
 	}
 	var servers []string
 	for line := range strings.Lines(s.node.Value) {
-		if f := strings.Fields(line); len(f) > 1 && slices.Contains([]string{"server", "pool", "peer"}, f[0]) {
+		if f := strings.Fields(line); len(f) > 1 && slices.Contains([]string{"server", "pool", "peer"}, strings.ToLower(f[0])) {
 			servers = append(servers, f[1])
 		}
 	}

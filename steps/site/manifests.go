@@ -24,7 +24,7 @@ const pathManifests = "spec.manifests"
 // manifestEntries say what else the cluster gets.
 var manifestEntries = []entry{
 	{
-		Item:  Item{Path: pathManifests, Type: typeManifests, Secret: true, Meaning: "Kubernetes objects that the cluster gets once it is well, with --- between them, such as the import manifest of a hub (klusterlet)", Example: "|"},
+		Item:  Item{Path: pathManifests, Type: typeManifests, Secret: true, Meaning: "Kubernetes objects that the cluster gets once it is well, with --- between them, such as the import manifest of a hub (klusterlet); what an earlier landing brought and these no longer list is removed, and without any it stays", Example: "|"},
 		limit: maxManifests, check: manifests, younger: true,
 		at: func(c *Config) any { return (*string)(&c.Spec.Manifests) },
 	},
