@@ -1,6 +1,7 @@
 package images
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -149,8 +150,12 @@ func TestRehearsalOfAListWithoutItsSources(t *testing.T) {
 	boot("one")
 	_, c := kubetest.New(t)
 	n := &Node{host: m, kube: c, now: time.Now}
-	for source, want := range map[string]string{"cluster": "CTR-UNRD", "pods": "CTR-UNRD", "crio": "CTR-UNRD", "units": "", "static-pods": "", "release": ""} {
-		_, err := n.AskRehearsal(t.Context(), &Wanted{Unread: []wanted.Unread{{Source: "release"}, {Source: source, Reason: message.T("Not asked.")}}})
+	for source, want := range map[string]string{"cluster": "CTR-UNRD", "pods": "CTR-UNRD", "crio": "CTR-UNRD", "not understood": "", "release": ""} {
+		list := &Wanted{Unread: []wanted.Unread{{Source: "release"}, {Source: "crio", Reason: message.T("not understood")}}}
+		if source != "not understood" {
+			list.Fail(source, errors.New("no answer"))
+		}
+		_, err := n.AskRehearsal(t.Context(), list)
 		if (err != nil) != (want != "") || err != nil && code(err) != want {
 			t.Errorf("without %s: %v", source, err)
 		}
@@ -179,7 +184,8 @@ func TestFailedRehearsalsPodsAreAskedForAgain(t *testing.T) {
 			}
 		}
 		api, cluster := kubetest.New(t)
-		for pod, is := range map[string][3]string{"app": {"", "Running", "True"}, "lost": {"", "Pending", "False"}, "ended": {"", "Failed", "False"}, "going": {`"deletionTimestamp":"2026-11-20T04:04:05Z",`, "Pending", "False"}} {
+		for pod, is := range map[string][3]string{"app": {"", "Running", "True"}, "lost": {"", "Pending", "False"}, "ended": {"", "Failed", "False"}, "going": {`"deletionTimestamp":"2026-11-20T04:04:05Z",`, "Pending", "False"},
+			"still": {`"deletionTimestamp":"2026-11-20T04:04:05Z",`, "Running", "True"}} {
 			api.Put("/api/v1/namespaces/plant/pods/"+pod, `{"metadata":{`+is[0]+`"name":"`+pod+`","namespace":"plant"},"status":{"phase":"`+is[1]+`","conditions":[{"type":"Ready","status":"`+is[2]+`"}]}}`)
 		}
 		r, err := (&Node{host: m, kube: cluster, now: time.Now}).AskRehearsal(t.Context(), &Wanted{})

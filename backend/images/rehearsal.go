@@ -129,7 +129,7 @@ func expected(m *host.Machine, generation int, pods map[string]pod) []string {
 	again := err == nil && last.Generation == generation && !last.Passed()
 	var all []string
 	for name, p := range pods {
-		if p.ready || again && !p.ended && slices.Contains(last.Pods, name) {
+		if !p.ended && (p.ready || again && slices.Contains(last.Pods, name)) {
 			all = append(all, name)
 		}
 	}
@@ -179,7 +179,11 @@ func raise(ctx context.Context, m *host.Machine) error {
 	if err = errors.Join(err, bootErr); err != nil || r.Over() || r.Boot == boot {
 		return err
 	}
-	if r.Running() || m.Exists(layout.Armed) { // a node that waits for its site has nothing that would end it
+	waits := m.Exists(layout.Armed)
+	if r.Running() || waits { // a node that waits for its site has nothing that would end it
+		if waits && !r.Running() {
+			r.Why = message.T("The node waits for its site, where nothing is rehearsed.")
+		}
 		r.Phase = over
 		return errors.Join(clear(ctx, m), r.save(m))
 	}

@@ -169,8 +169,12 @@ func TestNoRehearsalOutlivesTheSeal(t *testing.T) {
 	if got := strings.Join(*ran, "\n"); strings.Contains(got, "mount") || m.Exists(blockFile) {
 		t.Errorf("the armed node covered its store; its registries are blocked: %t; ran:\n%s", m.Exists(blockFile), got)
 	}
-	if r, err := LoadRehearsal(m); err != nil || !r.Over() || r.Passed() {
+	r, err := LoadRehearsal(m)
+	if err != nil || !r.Over() || r.Passed() {
 		t.Errorf("%+v, %v", r, err)
+	}
+	if said := r.Check().Evidence; len(said) != 1 || !strings.Contains(said[0].String(), "waits for its site") {
+		t.Errorf("it does not say why it did not begin: %q", said)
 	}
 }
 

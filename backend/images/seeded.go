@@ -43,6 +43,9 @@ func (s Seeded) Checks() []check.Check {
 // unreadFix is what to do about sources of images that were not read.
 var unreadFix = message.T("Retry when the cluster's API and CRI-O answer. `touchdown images list` tells what could not be read, and why.")
 
+// unknownFix is what to do about what no other look would understand.
+var unknownFix = message.T("Look whether what could not be read starts containers, and pull the images of those before the node is shipped (crictl pull, or podman pull); then seed again.")
+
 // lacks tells what is wanted and could not be had.
 func (s Seeded) lacks() check.Check {
 	c := check.Check{
@@ -61,7 +64,10 @@ func (s Seeded) lacks() check.Check {
 	}
 	if len(gaps) > 0 {
 		slices.Sort(gaps)
-		c.Status, c.Observed, c.Fix = check.Warn, message.F("all known images are here; not read: %s", strings.Join(slices.Compact(gaps), ", ")), unreadFix
+		c.Status, c.Observed, c.Fix = check.Warn, message.F("all known images are here; not read: %s", strings.Join(slices.Compact(gaps), ", ")), unknownFix
+		if len(s.wanted.Away()) > 0 {
+			c.Fix = unreadFix
+		}
 	}
 	if n := len(s.missing); n > 0 {
 		c.Status, c.Observed = check.Warn, message.F("%d missing", n)

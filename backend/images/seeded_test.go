@@ -1,6 +1,7 @@
 package images
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -54,10 +55,14 @@ func TestSeededSaysWhatWasNotRead(t *testing.T) {
 	for source, want := range map[string]check.Status{
 		"cluster": check.Warn, "pods": check.Warn, "crio": check.Warn, "units": check.Warn, "sizes": check.Pass, "release": check.Pass, "machineconfigs": check.Pass,
 	} {
-		c := Seeded{wanted: &Wanted{Unread: []wanted.Unread{{Source: source, Reason: why}}}}.lacks()
-		if c.Status != want {
-			t.Errorf("without %s: %+v", source, c)
+		away := &Wanted{}
+		away.Fail(source, errors.New(why.String()))
+		for fix, list := range map[string]*Wanted{"Retry when": away, "Look whether": {Unread: []wanted.Unread{{Source: source, Reason: why}}}} {
+			if c := (Seeded{wanted: list}).lacks(); c.Status != want || want == check.Warn && !strings.HasPrefix(c.Fix.String(), fix) {
+				t.Errorf("without %s: %+v", source, c)
+			}
 		}
+		c := Seeded{wanted: away}.lacks()
 		if want == check.Warn && (!strings.Contains(c.Observed.String(), source) || len(c.Evidence) != 1 || c.Evidence[0].String() != "Not read: "+source+": "+why.String()) {
 			t.Errorf("without %s it does not say so: %+v", source, c)
 		}

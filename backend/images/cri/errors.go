@@ -16,6 +16,16 @@ import (
 // textLimit is how much of what CRI-O wrote is passed on; with many mirrors it repeats itself for pages.
 const textLimit = 1200
 
+// failed is the code of a call that CRI-O answered with an error.
+const failed = "CR-ERR"
+
+// Refused tells whether an error is CRI-O's answer to what was asked: the same question gets the same one again. A CRI-O that is away, or
+// that does not answer in time, gives none.
+func Refused(err error) bool {
+	p, ok := errors.AsType[*problem.Problem](err)
+	return ok && p.Code == failed
+}
+
 // explain makes what a person sees of a call that failed. ctx is the caller's: when it ended, that is the reason.
 func explain(ctx context.Context, doing string, err error) error {
 	if ctx.Err() != nil {
@@ -23,7 +33,7 @@ func explain(ctx context.Context, doing string, err error) error {
 	}
 	said := errors.New(text(err))
 	p := &problem.Problem{
-		Code: "CR-ERR", Summary: message.T("CRI-O, which runs the node's containers, failed to carry out a request."),
+		Code: failed, Summary: message.T("CRI-O, which runs the node's containers, failed to carry out a request."),
 		Fix: message.T("Look at its log (journalctl -u crio); a clean reboot makes it check its store."), Err: said,
 	}
 	switch status.Code(err) {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	runtime "k8s.io/cri-api/pkg/apis/runtime/v1"
 
 	"touchdown/backend/check"
@@ -284,6 +286,29 @@ func TestUnreadSources(t *testing.T) {
 	}
 }
 
+// TestAnotherLookIsForWhatDidNotAnswer: a name that CRI-O refuses is told, and will be refused again; a CRI-O that is away is asked again.
+func TestAnotherLookIsForWhatDidNotAnswer(t *testing.T) {
+	_, c := clusterOf(t)
+	m := hosttest.New(t)
+	m.File(manifestDir+"/p.yaml", "kind: Pod\nmetadata: {name: p, namespace: n}\nspec: {containers: [{name: c, image: busybox}]}\n")
+	away := func(s *critest.Server) string {
+		t.Helper()
+		r, err := List(t.Context(), Place{Host: m.Machine, Kube: c, Runtime: s.Client(t)}, Options{})
+		if err != nil || !strings.Contains(fmt.Sprint(r.Gaps()), "{crio ") {
+			t.Fatalf("%v: CRI-O's answer is not told: %v", err, r.Gaps())
+		}
+		return fmt.Sprint(r.Away())
+	}
+	s := critest.Start(t)
+	if s.Short = "busybox"; strings.Contains(away(s), "{crio ") {
+		t.Error("CRI-O is asked again for a name that it refuses")
+	}
+	s = critest.Start(t)
+	if s.Trouble(status.Error(codes.Unavailable, "starting"), 0); !strings.Contains(away(s), "{crio ") {
+		t.Error("CRI-O is not asked again")
+	}
+}
+
 func TestEndedCaller(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))
@@ -295,7 +320,7 @@ func TestEndedCaller(t *testing.T) {
 
 // The JSON is a contract: fields of format 1 keep their names.
 func TestJSON(t *testing.T) {
-	r := &Result{Format: 1, StoreRead: true, Unread: []Unread{{"pods", message.Data("why")}}, Images: []Image{{
+	r := &Result{Format: 1, StoreRead: true, Unread: []Unread{{Source: "pods", Reason: message.Data("why")}}, Images: []Image{{
 		Digest: "sha256:1", ID: "i", Names: []string{"a:1"}, Component: "c", Need: Boot, BootCritical: true, Missing: []string{"a:1"}, Pinned: true, Size: 1, Download: 2,
 		PullAlways: true, Sources: []string{"pods"}, Needers: []Needer{{Who: "Pod a/b", Need: Boot, Source: "pods", Always: "c"}}, Findings: []Finding{{"pull-always", check.Fail, "t", "f"}},
 		Blobs: []ref.Blob{{Digest: "x", Size: 2}},

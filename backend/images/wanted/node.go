@@ -45,7 +45,7 @@ func (g *gathering) files(m *host.Machine, source string, patterns ...string) []
 	for _, pattern := range patterns {
 		found, err := m.Glob(pattern)
 		if err != nil {
-			g.fail(source, err)
+			g.note(source, reason(err))
 		}
 		all = append(all, found...)
 	}
@@ -64,7 +64,7 @@ func (g *gathering) read(m *host.Machine, source, path string) []byte {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, host.ErrNotRegular):
 		return nil
 	case err != nil:
-		g.fail(source, err)
+		g.note(source, reason(err))
 		return nil
 	case bytes.IndexByte(b[:min(len(b), 4096)], 0) >= 0:
 		return nil

@@ -24,13 +24,14 @@ type store struct {
 
 	mu    sync.Mutex
 	known map[string]*cri.Image // answers of Status
-	fail  func(error)
+	fail  func(error)           // CRI-O does not answer
+	note  func(error)           // it answers that it cannot tell
 }
 
 func readStore(ctx context.Context, rt Runtime, g *gathering) *store {
 	s := &store{
 		rt: rt, byName: map[string]*cri.Image{}, byID: map[string]*cri.Image{}, byDigest: map[string]*cri.Image{},
-		known: map[string]*cri.Image{}, fail: func(err error) { g.fail("crio", err) },
+		known: map[string]*cri.Image{}, fail: func(err error) { g.fail("crio", err) }, note: func(err error) { g.note("crio", reason(err)) },
 	}
 	if rt == nil {
 		s.fail(errors.New("not asked"))
@@ -85,7 +86,11 @@ func (s *store) find(ctx context.Context, name string) *cri.Image {
 		return image
 	}
 	image, err = s.rt.Status(ctx, name)
-	if err != nil {
+	switch {
+	case cri.Refused(err): // a name that it cannot complete, which it cannot the next time either
+		s.note(err)
+		image = nil
+	case err != nil:
 		s.fail(err)
 		image = nil
 	}

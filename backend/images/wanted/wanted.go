@@ -79,6 +79,8 @@ type Finding struct {
 type Unread struct {
 	Source string       `json:"source"`
 	Reason message.Text `json:"reason"`
+
+	away bool // another look may read it
 }
 
 // Result is the list. What could not be read is told beside what could.
@@ -94,9 +96,11 @@ type Result struct {
 // system's images do not.
 func (r *Result) Gaps() []Unread { return without(r.Unread, "sizes", "release", "machineconfigs") }
 
-// Away are those of the gaps that another look may close: the cluster and CRI-O. What is not understood of the node's own files is not
+// Away are those of the gaps that another look may close: the cluster or CRI-O did not answer. What is not understood is not
 // understood the next time either.
-func (r *Result) Away() []Unread { return without(r.Gaps(), "units", "static-pods") }
+func (r *Result) Away() []Unread {
+	return slices.DeleteFunc(r.Gaps(), func(u Unread) bool { return !u.away })
+}
 
 func without(all []Unread, sources ...string) []Unread {
 	return slices.DeleteFunc(slices.Clone(all), func(u Unread) bool { return slices.Contains(sources, u.Source) })
@@ -178,11 +182,14 @@ func (g *gathering) add(u use) {
 	g.uses = append(g.uses, u)
 }
 
-func (g *gathering) fail(source string, err error) { g.note(source, reason(err)) }
+// fail notes that nobody answered for a source, note that something of it was not understood.
+func (g *gathering) fail(source string, err error) { g.unreadable(Unread{source, reason(err), true}) }
+
+func (g *gathering) note(source string, why message.Text) { g.unreadable(Unread{source, why, false}) }
 
 // Fail tells of a source that the caller could not reach.
 func (r *Result) Fail(source string, err error) {
-	r.Unread = append(r.Unread, Unread{source, reason(err)})
+	r.Unread = append(r.Unread, Unread{source, reason(err), true})
 }
 
 // reason is what a person reads of an error: a Problem's own words, else all of it.
@@ -193,10 +200,10 @@ func reason(err error) message.Text {
 	return message.Detail(err)
 }
 
-func (g *gathering) note(source string, reason message.Text) {
+func (g *gathering) unreadable(u Unread) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if u := (Unread{source, reason}); !slices.Contains(g.unread, u) {
+	if !slices.Contains(g.unread, u) {
 		g.unread = append(g.unread, u)
 	}
 }

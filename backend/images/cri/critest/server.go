@@ -29,6 +29,7 @@ type Server struct {
 	Images     []*runtime.Image
 	Containers []*runtime.Container
 	Pause      string // what it says that its pause image is
+	Short      string // a name that it refuses: no setting completes it
 	// OnPull is called for each pull, try counting from 1; what it returns is the answer. nil: all go well at once.
 	OnPull func(ctx context.Context, name string, try int) error
 
@@ -179,6 +180,9 @@ func (s *Server) ImageStatus(ctx context.Context, in *runtime.ImageStatusRequest
 	defer s.mu.Unlock()
 	s.asked++
 	name := in.GetImage().GetImage()
+	if name != "" && name == s.Short {
+		return nil, fmt.Errorf("short-name %q did not resolve to an alias and no unqualified-search registries are defined", name)
+	}
 	for _, i := range s.Images {
 		if i.Id == name || slices.Contains(i.RepoTags, name) || slices.Contains(i.RepoDigests, name) || slices.Contains(i.RepoTags, name+":latest") {
 			return &runtime.ImageStatusResponse{Image: i}, nil
