@@ -1,7 +1,6 @@
 package steps
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -64,9 +63,9 @@ func (s *siteCertificates) Plan(ctx context.Context, node *backend.Node) (Plan, 
 	if err != nil {
 		return Plan{Changes: changes}, nil // an API that does not answer now is asked again before anything is written
 	}
-	for i, w := range in.wants {
-		if until := in.until[i]; !until.IsZero() {
-			changes[i].Old, changes[i].New = message.F("secret %s", cmp.Or(in.kept[i], w.Secret)), message.F("stays; good until %s", day(until))
+	for i, kept := range in.kept {
+		if kept != "" {
+			changes[i].Old, changes[i].New = message.F("secret %s", kept), message.F("stays; good until %s", day(in.until[i]))
 		}
 	}
 	switch {
@@ -109,10 +108,8 @@ func (s *siteCertificates) Run(ctx context.Context, node *backend.Node, report R
 	o := newOriginals(report)
 	for i, w := range in.wants {
 		report.Progress(progress.Progress{Done: int64(i), Total: int64(len(in.wants)), Unit: "certificates", Waiting: message.F("the certificate for %s", w.Names[0])})
-		if until := in.until[i]; !until.IsZero() {
-			report.Say(message.F("The certificate in the secret %s stays, good until %s.", cmp.Or(in.kept[i], w.Secret), day(until)))
-		}
 		if w.Secret == in.kept[i] { // the owner's own Secret is never written
+			report.Say(message.F("The certificate in the secret %s stays, good until %s.", w.Secret, day(in.until[i])))
 			continue
 		}
 		got, err := certs.Install(ctx, c, w, o.save)

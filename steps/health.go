@@ -144,7 +144,7 @@ func (h *Health) options(node *backend.Node) health.Options {
 	return o
 }
 
-// owners adds what the cluster's owner keeps, and what an earlier landing brought: hosts that the owner chose, and certificates for the new names. A cluster that cannot be
+// owners adds what the cluster's owner keeps: hosts that the owner chose, and certificates for the new names. A cluster that cannot be
 // asked for it is judged without.
 func (h *Health) owners(ctx context.Context, c *kube.Cluster, node *backend.Node, o *health.Options) {
 	in, err := issuing(ctx, c, h.Site, node)
@@ -152,7 +152,7 @@ func (h *Health) owners(ctx context.Context, c *kube.Cluster, node *backend.Node
 		return
 	}
 	for i, w := range in.wants {
-		if !in.until[i].IsZero() {
+		if in.kept[i] != "" {
 			o.Roots = append(o.Roots, w.Own.Anchor())
 		}
 	}

@@ -18,12 +18,12 @@ type certificates struct {
 	owners domain.Owners
 	wants  [2]certs.Want // for the API and for the apps
 	kept   [2]string     // Secrets of the cluster's owner that stay in service; "" where Touchdown installs one
-	until  [2]time.Time  // how long those are good, and what an earlier landing of the site brought; zero for another one
+	until  [2]time.Time  // how long those are good
 }
 
 // issuing decides on the certificates. One that the site config brings is used. Else a certificate of the cluster's owner that serves
-// the new name already and is good for it stays, and so does one that an earlier landing of the site brought: the hand-over wiped its key from the
-// answers. Else the cluster's own signer issues one; the one for the apps is for the old names too, which go on working.
+// the new name already and is good for it stays. Else the cluster's own signer issues one; the one for the apps is for the old names too, which
+// go on working.
 func issuing(ctx context.Context, c *kube.Cluster, cfg *site.Config, node *backend.Node) (*certificates, error) {
 	now, err := domain.Read(ctx, c)
 	if err != nil {
@@ -90,36 +90,17 @@ func (in *certificates) sign(ctx context.Context, c *kube.Cluster, now domain.No
 		if api.Signer, err = certs.APISigner(ctx, c); err != nil {
 			return fmt.Errorf("loading the API's signer: %w", err)
 		}
-		if err := in.leave(ctx, c, 0); err != nil {
-			return err
-		}
 	}
 	if apps.Own != nil {
 		return nil
-	}
-	if apps.Signer, err = certs.AppsSigner(ctx, c); err != nil {
-		return fmt.Errorf("loading the router's signer: %w", err)
-	}
-	if err := in.leave(ctx, c, 1); err != nil || apps.Own != nil {
-		return err
 	}
 	for _, old := range []string{now.OldApps, in.owners.Below} {
 		if name := "*." + old; old != "" && name != apps.Names[0] && name != apps.Names[len(apps.Names)-1] {
 			apps.Names = append(apps.Names, name)
 		}
 	}
-	return nil
-}
-
-// leave has the certificate that an earlier landing of the site brought go on serving.
-func (in *certificates) leave(ctx context.Context, c *kube.Cluster, i int) error {
-	w := &in.wants[i]
-	pair, leaf, err := certs.Brought(ctx, c, *w)
-	if err != nil {
-		return fmt.Errorf("reading the certificate of an earlier landing: %w", err)
-	}
-	if pair != nil {
-		w.Own, w.Signer, in.until[i] = pair, nil, leaf.NotAfter
+	if apps.Signer, err = certs.AppsSigner(ctx, c); err != nil {
+		return fmt.Errorf("loading the router's signer: %w", err)
 	}
 	return nil
 }

@@ -53,8 +53,9 @@ power, and it ends when the cluster serves the new ones and is well. What is rig
 landing changes nothing; the API is away for about a minute where it restarts.
 
 Before the hand-over is accepted, touchdown undo puts back what was before the landing, so neither the old nor the new
-certificate. After it, undo puts back what was before this command. A certificate that is not given stays, as
-long as it is valid. Where the answers on the node were edited since, or are those of a move that was undone, nothing is changed.
+certificate. After it, undo puts back what was before this command. Secrets of the landing, such as a key, are wiped with the
+hand-over: where both certificates are the site's, give both. Where the answers on the node were edited since, or are those of
+a move that was undone, nothing is changed.
 
 A node that has landed is locked; --node NAME, its host name, unlocks it.`,
 		Example: `  touchdown certificates replace --api-cert api.pem --api-key api.key --dry-run --node sno-042

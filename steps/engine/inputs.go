@@ -63,15 +63,6 @@ func handedOver(cfg *site.Config) *site.Config {
 		m.Cert = ""
 		delete(cfg.Sources, "spec.monitor.cert")
 	}
-	if api := &cfg.Spec.APICert; api.Key == "" {
-		api.Cert = ""
-		delete(cfg.Sources, "spec.apiCert.cert")
-	}
-	if apps := &cfg.Spec.IngressCert; apps.Key == "" {
-		apps.Cert, apps.CA = "", ""
-		delete(cfg.Sources, "spec.ingressCert.cert")
-		delete(cfg.Sources, "spec.ingressCert.ca")
-	}
 	return cfg
 }
 
