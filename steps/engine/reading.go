@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"touchdown/steps/event"
@@ -103,4 +104,14 @@ func (r *reading) last() uint64 {
 		return 0
 	}
 	return r.events[len(r.events)-1].Seq
+}
+
+// handedOver is the number of the last record that tells of a hand-over, 0 where none does.
+func (r *reading) handedOver() uint64 {
+	for _, e := range slices.Backward(r.events) {
+		if e.Job != nil && e.Job.HandedOver {
+			return e.Seq
+		}
+	}
+	return 0
 }
