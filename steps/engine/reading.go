@@ -17,7 +17,7 @@ type reading struct {
 	bad     int      // lines that are not what was written
 	old     bool     // written by the previous release
 	bare    bool     // records without a checksum are taken, as long as none has one
-	gone    bool     // nothing of it can be read
+	gone    bool     // it cannot be read, or not to its end
 	foreign string   // the first line of another version's journal
 	whole   bool     // the last whole line is a record, or the first line
 	torn    bool     // a record behind it was cut off while it was written
