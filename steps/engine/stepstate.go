@@ -94,6 +94,13 @@ func (s *stepState) setCheck(c check.Check, told bool) {
 	s.checks[i] = c
 }
 
+// tellsWaived tells whether a waived check is known in the same status, with the same waiver, and as one of this job.
+func (s *stepState) tellsWaived(c check.Check) bool {
+	return c.Waiver != nil && !s.earlier[c.ID] && slices.ContainsFunc(s.checks, func(old check.Check) bool {
+		return old.ID == c.ID && old.Status == c.Status && old.Waiver != nil && *old.Waiver == *c.Waiver
+	})
+}
+
 // clearCheck removes a check that no longer applies. Its waiver stays, for when the same check fails again.
 func (s *stepState) clearCheck(id string) {
 	s.checks = slices.DeleteFunc(s.checks, func(c check.Check) bool { return c.ID == id })
