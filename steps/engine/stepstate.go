@@ -27,7 +27,7 @@ type stepState struct {
 	seconds     float64 // of all its attempts in this job, and of the reboots that it asked for; or of its undo
 	fingerprint string
 	reboots     []string // boot ids from which a reboot was asked, since the step last got further
-	boots       []string // boot ids in which the step, or putting it right, was begun, since it last got further
+	boots       []string // boot ids in which the step, putting it right, or its undo was begun, once for each time, since it last got further
 	touched     bool     // Run has been called, so there may be something to undo
 	skippedBy   string   // the console at which a person skipped it after a failure; "": nobody did in this job
 }
@@ -39,10 +39,10 @@ func (s *stepState) begin() {
 	*s = stepState{status: view.Pending, touched: s.touched, waivers: s.waivers, checks: looked}
 }
 
-// begins has the step at work, in a boot; "" is none.
+// begins has the step, or its undo, at work, in a boot; "" is none.
 func (s *stepState) begins(e event.Event) {
 	s.status, s.started, s.progress, s.moved = view.Running, e.Time, nil, e.Time
-	if e.Boot != "" && !slices.Contains(s.boots, e.Boot) {
+	if e.Boot != "" {
 		s.boots = append(s.boots, e.Boot)
 	}
 }
