@@ -109,7 +109,7 @@ func isHandedOver(k event.Job) bool { return view.State(k.State) == view.IsDone 
 
 // landedForGood tells whether what the landing needed can be wiped. Where records of the journal are lost, a later job may be among them, whose
 // originals are kept: then only a mark that is as new as the journal tells that there is none.
-func (c *core) landedForGood(read reading, damage string) bool {
+func landedForGood(c *core, read reading, damage string) bool {
 	last, where := read.last(), c.folder.sums.mark
 	newer := where != nil && where.Seq > last
 	if !newer && len(read.losses(damage)) == 0 {
