@@ -235,12 +235,10 @@ func (f *engineFlags) watcher(machine *host.Machine) *media.Watcher {
 	return w
 }
 
-// openLog opens the log for appending; a long one is set aside first.
+// openLog opens the log for appending; a long one is set aside first, where the disk lets it be.
 func openLog(path string) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxLog {
-		if err := os.Rename(path, path+".1"); err != nil {
-			return nil, fmt.Errorf("setting the old log aside: %w", err)
-		}
+		_ = os.Rename(path, path+".1")
 	}
 	f, err := openFile(path)
 	if err == nil {

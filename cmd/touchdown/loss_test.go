@@ -47,12 +47,15 @@ func TestApplyDoesNotContinueAfterALoss(t *testing.T) {
 	}
 }
 
-// TestLogThatIsNoFile: the engine starts whatever lies in the place of its log.
+// TestLogThatIsNoFile: the engine starts whatever lies in the place of its log, or beside it.
 func TestLogThatIsNoFile(t *testing.T) {
 	for what, spoil := range map[string]func(path string) error{
-		"a pipe":               func(path string) error { return syscall.Mkfifo(path, 0o600) },
-		"a folder":             func(path string) error { return os.Mkdir(path, 0o700) },
-		"a link":               func(path string) error { return os.Symlink("/dev/full", path) },
+		"a pipe":   func(path string) error { return syscall.Mkfifo(path, 0o600) },
+		"a folder": func(path string) error { return os.Mkdir(path, 0o700) },
+		"a link":   func(path string) error { return os.Symlink("/dev/full", path) },
+		"a long one that cannot be set aside": func(path string) error {
+			return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, maxLog+1), os.MkdirAll(filepath.Join(path+".1", "in"), 0o700))
+		},
 		"nothing, nor a place": func(path string) error { return os.RemoveAll(filepath.Dir(path)) },
 	} {
 		dir := filepath.Join(t.TempDir(), "state")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -114,17 +115,28 @@ func TestDraftThatIsNone(t *testing.T) {
 	}
 }
 
-// TestJournalTooLargeToRead: a journal that is too large to read is renamed, unchanged.
+// TestJournalTooLargeToRead: a journal that cannot be read to its end is kept beside the new one, unchanged. The new one has the records before
+// that place, and those that follow.
 func TestJournalTooLargeToRead(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
-	must(t, os.WriteFile(path, []byte(journalFormat+"\n"), 0o600))
+	before := seal([]byte(`{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"say","step":"light"}`))
+	must(t, os.WriteFile(path, append([]byte(journalFormat+"\n"), before...), 0o600))
 	must(t, os.Truncate(path, maxKept+1))
-	j, _, damage, err := openJournal(path)
+	j, events, damage, err := openJournal(path)
 	must(t, err)
-	must(t, j.append(event.Event{Kind: event.Said}))
+	must(t, j.append(event.Event{Seq: 2, Kind: event.Said, Time: time.Unix(0, 0)}))
 	must(t, j.file.Close())
 	if info, err := os.Stat(damage); err != nil || info.Size() != maxKept+1 || damage != path+".damaged" {
 		t.Errorf("kept as %q: %v", damage, err)
+	}
+	if len(events) != 1 || !j.read.gone {
+		t.Errorf("%d records before the place, told %t", len(events), j.read.gone)
+	}
+	j, events, damage, err = openJournal(path)
+	must(t, err)
+	must(t, j.file.Close())
+	if len(events) != 2 || j.read.bad > 0 || damage != "" {
+		t.Errorf("the next engine finds %d records, %d bad ones, and keeps %q", len(events), j.read.bad, damage)
 	}
 }
 

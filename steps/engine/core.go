@@ -72,7 +72,7 @@ func (c *core) takeUp(events []event.Event, damage string) {
 		c.job.apply(e)
 		c.recorder.seq = e.Seq
 	}
-	if c.job.handedOver && c.job.state == view.IsDone && !c.o.DryRun { // a power cut may have come between the event and the wiping
+	if !c.o.DryRun && landedForGood(c, c.recorder.journal.read, damage) { // a power cut may have come between the event and the wiping
 		if err := wipeLanded(c); err != nil {
 			c.o.Node.Log.Error("the saved originals cannot be wiped after the hand-over", "error", err)
 			c.notices["wipe"] = message.F("Saved originals and secrets could not be wiped after the hand-over; look into %s.", c.folder.dir)

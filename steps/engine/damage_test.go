@@ -24,7 +24,8 @@ type image struct {
 	machine    map[string]string
 	state      view.State
 	events     int
-	handedOver bool
+	handedOver bool   // and no later job has begun
+	before     string // the names that undo brings back
 }
 
 // TestDamage damages a file of the state folder at a random moment of a job and starts an engine on it, twice; then a person
@@ -46,10 +47,11 @@ func TestDamage(t *testing.T) {
 	})
 }
 
-// lives are the moments of three jobs: one that is handed over, one that is undone, one that fails on its way.
+// lives are the moments of four lives: a job that is handed over, one that is undone, one that fails on its way, and one that fails on a node whose
+// hand-over was accepted.
 func lives(t *testing.T) (all []image) {
 	t.Helper()
-	for _, life := range []string{"handed over", "undone", "failed"} {
+	for _, life := range []string{"handed over", "undone", "failed", "second"} {
 		r := &rig{w: newWorld(), host: hosttest.New(t), dir: filepath.Join(t.TempDir(), "state")}
 		noisy(r)
 		o := r.options()
@@ -80,12 +82,29 @@ func lives(t *testing.T) (all []image) {
 			must(t, r.Do(t.Context(), token, session.Action{Verb: session.Undo}))
 			until(t, r, "everything back", inState(view.IsUndone))
 		default:
-			until(t, r, "the end", inState(view.IsDone))
+			s := until(t, r, "the end", inState(view.IsDone))
 			must(t, r.Do(t.Context(), token, session.Action{Verb: session.HandOver}))
+			if life == "second" {
+				second(t, r, token, s.Hostname)
+			}
 		}
 		must(t, r.Close())
 	}
 	return all
+}
+
+// second has a later job fail on a node whose hand-over was accepted.
+func second(t *testing.T, r *rig, token, hostname string) {
+	t.Helper()
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Unlock, Value: hostname}))
+	r.w.set("names", "moved")
+	r.w.setFail("light", broken())
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Edit}))
+	must(t, r.Set(t.Context(), token, "spec.pullSecret", registryPull))
+	r.start(t, r, token, false)
+	until(t, r, "the question", inState(view.InQuestion))
+	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Reply, Question: "sure", Value: "yes"}))
+	until(t, r, "the failure", inState(view.HasFailed))
 }
 
 // picture is the image of this moment. The caller holds the engine's lock.
@@ -93,8 +112,10 @@ func picture(t *testing.T, r *rig, name string) image {
 	r.w.mu.Lock()
 	defer r.w.mu.Unlock()
 	files := keep(t, r.dir).files
+	job := r.core.job
+	before := map[bool]string{true: "moved", false: "factory"}[job.stood || job.handedOver]
 	return image{
-		name: name, files: files, machine: maps.Clone(r.w.state), state: r.core.job.state, handedOver: r.core.job.handedOver,
+		name: name, files: files, machine: maps.Clone(r.w.state), state: job.state, handedOver: job.handedOver && job.state == view.IsDone, before: before,
 		events: bytes.Count(files["journal.jsonl"], []byte("\n")) - 1,
 	}
 }

@@ -134,7 +134,7 @@ func (d *damaged) goOn() {
 	}
 	if way == session.Undo {
 		until(d.t, r, "everything back", inState(view.IsUndone))
-		if !d.is("saved", "journal.jsonl", "sums.jsonl") && r.w.get("names") != "factory" {
+		if !d.is("saved", "journal.jsonl", "sums.jsonl") && r.w.get("names") != d.before {
 			d.t.Errorf("undo left %v", r.w.state)
 		}
 		return

@@ -151,7 +151,7 @@ func (j *job) applyOutcome(e event.Event, s *stepState) {
 			last.status = view.StepDone
 		}
 		j.state, j.current, j.undoing, j.problem = view.UndoingAll, e.Step, true, nil
-		s.status, s.started, s.progress = view.Running, e.Time, nil
+		s.begins(e)
 	case event.Undone:
 		s.status, s.seconds, s.touched, s.progress = view.StepUndone, e.Seconds, false, nil
 		s.skip, s.skippedBy = message.Text{}, ""
@@ -284,7 +284,7 @@ func (j *job) turnBack() {
 	}
 	for _, s := range j.steps {
 		s.checks, s.said, s.progress = nil, nil, nil
-		s.reboots = nil // those of the work leave the undo its own
+		s.reboots, s.boots = nil, nil // those of the work leave the undo its own
 	}
 }
 

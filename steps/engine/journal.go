@@ -65,20 +65,23 @@ func orShut(file *os.File, err error) journalFile {
 func openJournal(path string) (j *journal, events []event.Event, damage string, err error) {
 	data, readErr := readKept(path)
 	file, damage, openErr := openOwn(path, os.O_APPEND)
-	if openErr == nil && damage == "" && readErr != nil && !errors.Is(readErr, fs.ErrNotExist) { // a disk that gives it no more
-		if damage, err = putAside(path, ".damaged"); err == nil {
+	unread := readErr != nil && !errors.Is(readErr, fs.ErrNotExist) // perhaps a disk that gives no more of it
+	if openErr == nil && damage == "" && unread {
+		if damage, _ = putAside(path, ".damaged"); damage != "" {
 			file.Close()
 			file, _, openErr = openOwn(path, os.O_APPEND)
 		}
 	}
 	j = &journal{file: orShut(file, openErr), read: readJournal(data)}
+	j.read.gone = unread || damage != ""
 	j.size = j.read.good
 	switch {
 	case j.read.foreign != "":
 		return nil, nil, "", errors.Join(otherVersion(j.read.foreign), j.file.Close())
-	case damage != "":
-		j.read.gone = true
-		_ = j.start(path) // what cannot be written now fails when something is recorded, and is told then
+	case damage != "": // the file is a new one
+		if j.size = 0; j.replace(path) != nil {
+			_ = j.start(path) // what cannot be written now fails when something is recorded, and is told then
+		}
 	case j.read.bad > 0 || j.read.old:
 		damage = j.renew(path, data)
 	default:
@@ -110,17 +113,22 @@ func (j *journal) renew(path string, data []byte) (damage string) {
 			damage = name
 		}
 	}
-	whole := bytes.Join(append([][]byte{[]byte(journalFormat + "\n")}, j.read.lines...), nil)
-	if j.read.bad == 0 || damage != "" {
-		if err := host.WriteFileAtomic(path, whole, 0o600); err == nil {
-			_ = j.file.Close() // nobody finds it any more
-			file, _, err := openOwn(path, os.O_APPEND)
-			j.file, j.size = orShut(file, err), int64(len(whole))
-			return damage
-		}
+	if j.read.bad > 0 && damage == "" || j.replace(path) != nil {
+		_ = j.rewind()
 	}
-	_ = j.rewind()
 	return damage
+}
+
+// replace puts a journal with the records that were read in the place of the one that was found.
+func (j *journal) replace(path string) error {
+	whole := bytes.Join(append([][]byte{[]byte(journalFormat + "\n")}, j.read.lines...), nil)
+	if err := host.WriteFileAtomic(path, whole, 0o600); err != nil {
+		return err
+	}
+	_ = j.file.Close() // nobody finds it any more
+	file, _, err := openOwn(path, os.O_APPEND)
+	j.file, j.size = orShut(file, err), int64(len(whole))
+	return nil
 }
 
 func otherVersion(first string) error {

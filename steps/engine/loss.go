@@ -16,6 +16,7 @@ func (j *job) applyLost(e event.Event) {
 	if k.HandedOver && !j.handedOver {
 		j.dropWaivers()
 	}
+	j.stood = j.stood || j.handedOver && !k.HandedOver // the record of a later job's beginning is lost
 	if view.State(k.State) == view.Collecting && j.state != view.Collecting {
 		j.backToForm()
 	}
@@ -72,11 +73,14 @@ func (c *core) takeStock(read reading, damage string) {
 	}
 	incomplete := len(s.lost) > 0
 	s.incomplete = incomplete
-	unsure := incomplete && (where == nil || where.Seq < last) && (!read.whole || !ended(c.job.state))
-	k := c.job.known()
-	if incomplete && where != nil && where.Seq >= last {
+	k, touched := c.job.known(), c.folder.touched()
+	unsure := incomplete && (where == nil || where.Seq < last) && (!read.whole || !ended(c.job.state) || isHandedOver(k) && len(touched) > 0)
+	switch {
+	case incomplete && where != nil && where.Seq >= last:
 		k = where.Job
 		k.Landed = k.Landed || c.job.landedBefore
+	case unsure && (len(touched) > 0 || where != nil && where.Seq > read.handedOver() && !where.Job.HandedOver):
+		k.HandedOver = false // a job may have begun since
 	}
 	// Where nobody can know, an earlier hand-over is not ruled out.
 	k.Locked = k.Locked || unsure && (k.Landed || len(read.events) == 0)
@@ -89,13 +93,29 @@ func (c *core) takeStock(read reading, damage string) {
 		c.folder.acceptLosses()
 		return
 	}
-	k.Touched = c.folder.touched()
+	if !isHandedOver(k) { // else what is still there is about to be wiped
+		k.Touched = touched
+	}
 	s.asks = unsure || underWay(view.State(k.State)) || incomplete && view.State(k.State) == view.HasFailed
 	if only := c.folder.losses; !incomplete && len(only) == 1 && only[0] == (loss{file: "site.yaml", how: isChanged}) && view.State(k.State) != view.UndoingAll && c.accepted() != nil {
 		s.asks = false // someone edited the answers: resume refuses them and says so
 	}
 	s.known = &k
 	s.records = s.asks || incomplete || len(read.events) > 0 && view.State(k.State) != view.Collecting
+}
+
+// isHandedOver tells whether a job has ended with its hand-over, and no other one has begun.
+func isHandedOver(k event.Job) bool { return view.State(k.State) == view.IsDone && k.HandedOver }
+
+// landedForGood tells whether what the landing needed can be wiped. Where records of the journal are lost, a later job may be among them, whose
+// originals are kept: then only a mark that is as new as the journal tells that there is none.
+func landedForGood(c *core, read reading, damage string) bool {
+	last, where := read.last(), c.folder.sums.mark
+	newer := where != nil && where.Seq > last
+	if !newer && len(read.losses(damage)) == 0 {
+		return isHandedOver(c.job.known())
+	}
+	return where != nil && where.Seq >= last && where.Seq <= last+maxGap && isHandedOver(where.Job)
 }
 
 // losses tells what of the journal cannot be read.

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"touchdown/steps/event"
@@ -16,7 +17,7 @@ type reading struct {
 	bad     int      // lines that are not what was written
 	old     bool     // written by the previous release
 	bare    bool     // records without a checksum are taken, as long as none has one
-	gone    bool     // nothing of it can be read
+	gone    bool     // it cannot be read, or not to its end
 	foreign string   // the first line of another version's journal
 	whole   bool     // the last whole line is a record, or the first line
 	torn    bool     // a record behind it was cut off while it was written
@@ -103,4 +104,14 @@ func (r *reading) last() uint64 {
 		return 0
 	}
 	return r.events[len(r.events)-1].Seq
+}
+
+// handedOver is the number of the last record that tells of a hand-over, 0 where none does.
+func (r *reading) handedOver() uint64 {
+	for _, e := range slices.Backward(r.events) {
+		if e.Job != nil && e.Job.HandedOver {
+			return e.Seq
+		}
+	}
+	return 0
 }

@@ -73,8 +73,8 @@ func (r *recorder) changed() {
 }
 
 // durable tells whether an event belongs to the job. What an inspection sees is seen again by the next
-// one, so it stays out; a waiver is a person's decision and goes in, and so does what becomes of the waived check. What an order did with
-// nobody there goes in, too.
+// one, so it stays out; a waiver is a person's decision and goes in, and so does what becomes of the waived check, but not other evidence of
+// the same: each look has some. What an order did with nobody there goes in, too.
 func (r *recorder) durable(e event.Event) bool {
 	switch e.Kind {
 	case event.Checked, event.Cleared, event.Said:
@@ -85,7 +85,7 @@ func (r *recorder) durable(e event.Event) bool {
 		return true
 	}
 	c := e.Check
-	return c != nil && (c.Waiver != nil || r.job.step(e.Step).waivers[c.ID] != nil)
+	return c != nil && (c.Waiver != nil || r.job.step(e.Step).waivers[c.ID] != nil) && !r.job.step(e.Step).tellsWaived(*c)
 }
 
 // check takes a verdict of a step. What a person waived stays waived until it passes. The same verdict again is told to nobody,

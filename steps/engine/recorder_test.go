@@ -65,6 +65,39 @@ func TestRecorder(t *testing.T) {
 	}
 }
 
+// TestEvidenceOfAWaivedCheck: while a form is open, each look finds other evidence for a waived check. The screens have it, the disk only what
+// became of the check and of its waiver.
+func TestEvidenceOfAWaivedCheck(t *testing.T) {
+	r := newRecorder(t)
+	clock := check.Check{ID: "clock", Title: message.T("Clock"), Status: check.Fail}
+	looks := 0
+	look := func(status check.Status, durable bool) {
+		t.Helper()
+		looks++
+		clock.Status, clock.Evidence = status, []message.Text{message.F("off by %d ms", looks)}
+		before := r.journal.size
+		r.check("time", clock, false)
+		checks := r.job.step("time").checks
+		if now := r.journal.size > before; now != durable || len(checks) != 1 || checks[0].Evidence[0] != clock.Evidence[0] {
+			t.Errorf("look %d: written %t, the checks are %+v", looks, now, checks)
+		}
+	}
+	look(check.Fail, false)
+	seen := waived(clock, check.Waiver{By: "Kim", Reason: "no server here"})
+	must(t, r.emit(event.Event{Kind: event.Checked, Step: "time", Check: &seen, By: "tty1"}))
+	look(check.Fail, false)
+	look(check.Fail, false)
+	look(check.Warn, true)
+	look(check.Warn, false)
+	must(t, r.emit(event.Event{Kind: event.Cleared, Step: "time", Check: &check.Check{ID: "clock"}}))
+	look(check.Warn, true) // it came back
+	must(t, r.emit(event.Event{Kind: event.Cancelled}))
+	look(check.Warn, true) // of the next job
+	look(check.Warn, false)
+	look(check.Pass, true)
+	look(check.Pass, false)
+}
+
 // TestRecorderOfABadDisk: what the journal refuses is not in the job, and every screen says so.
 func TestRecorderOfABadDisk(t *testing.T) {
 	r := newRecorder(t)

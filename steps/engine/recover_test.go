@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -227,6 +228,70 @@ func TestNodeThatGoesDownAgainAndAgain(t *testing.T) {
 	}
 	if s := until(t, r, "the failure", inState(view.HasFailed)); s.Problem.Code != "RBT-CNT" {
 		t.Errorf("the problem: %+v", s.Problem)
+	}
+}
+
+// TestEngineThatEndsAgainAndAgain fails when a step that takes the engine down each time is begun for ever in one boot.
+func TestEngineThatEndsAgainAndAgain(t *testing.T) {
+	r := newRig(t, newWorld())
+	begun := make(chan struct{}, 1)
+	r.w.run["light"] = func(ctx context.Context, _ *backend.Node, _ steps.Report) error {
+		begun <- struct{}{}
+		<-ctx.Done()
+		return errors.New("the engine ends")
+	}
+	r.start(t, r, take(t, r), false)
+	for range maxBegun {
+		<-begun
+		r.reopen(t)
+	}
+	if s := until(t, r, "the failure", inState(view.HasFailed)); s.Problem.Code != "RST-CNT" || s.Current != "light" {
+		t.Errorf("at %s, the problem: %+v", s.Current, s.Problem)
+	}
+	r.w.mu.Lock()
+	delete(r.w.run, "light")
+	r.w.mu.Unlock()
+	must(t, r.Do(t.Context(), take(t, r), session.Action{Verb: session.Retry}))
+	until(t, r, "the end", inState(view.IsDone))
+}
+
+// TestUndoThatTakesTheNodeDown stops for a person, who may try again, and is not given up.
+func TestUndoThatTakesTheNodeDown(t *testing.T) {
+	for code, goesDown := range map[string]struct {
+		times int
+		boots bool
+	}{"RBT-CNT": {maxStarts, true}, "RST-CNT": {maxBegun, false}} {
+		var whole atomic.Bool
+		begun := make(chan struct{}, 1)
+		f := newFaulty(t, func(ctx context.Context, _ steps.Report) error {
+			if whole.Load() {
+				return nil
+			}
+			begun <- struct{}{}
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		token := take(t, f)
+		f.start(t, f, token, false)
+		until(t, f, "the end", inState(view.IsDone))
+		must(t, f.Do(t.Context(), token, session.Action{Verb: session.Undo}))
+		for range goesDown.times {
+			<-begun
+			if goesDown.boots {
+				f.host.Boot()
+			}
+			f.reopen(t)
+		}
+		for range 2 {
+			if s := until(t, f, "the failure", inState(view.HasFailed)); s.Problem.Code != code || s.Current != "lamp" {
+				t.Errorf("at %s, the problem: %+v", s.Current, s.Problem)
+			}
+			f.reopen(t)
+		}
+		whole.Store(true)
+		must(t, f.Do(t.Context(), take(t, f), session.Action{Verb: session.Retry}))
+		until(t, f, "everything back", inState(view.IsUndone))
+		machineIs(t, f.rig, "factory", "off", "off")
 	}
 }
 

@@ -18,10 +18,6 @@ import (
 	"touchdown/steps/view"
 )
 
-// maxStarts is in how many boots a step may be begun without ending: the power may fail again and again, but a node
-// that goes down each time that the same step runs must stop there, where a person can look at it.
-const maxStarts = 10
-
 // maxBoots is how often a step may ask for a reboot without getting further: a fourth boot would be a loop,
 // and nobody is there to break it.
 const maxBoots = 3
@@ -101,7 +97,7 @@ func (r *run) begin(ctx context.Context, begins event.Event, part work) (took fl
 		return 0, false
 	}
 	var waited time.Duration
-	err := r.tooManyBoots(id)
+	err := r.tooOften(id)
 	if err == nil {
 		waited, err = r.attempt(ctx, id, part)
 	}
@@ -140,17 +136,11 @@ func (r *run) leftOut(step steps.Step) (out event.Event, is bool) {
 	return event.Event{Kind: event.Skipped, Step: step.ID(), Text: why, By: s.skippedBy}, why.String() != ""
 }
 
-// tooManyBoots tells that the node went down again and again while the step was at work.
-func (r *run) tooManyBoots(id string) error {
+// tooOften tells that the step was begun again and again, and never ended.
+func (r *run) tooOften(id string) error {
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
-	if n := len(r.e.core.job.step(id).boots); n > maxStarts {
-		return &problem.Problem{
-			Code: "RBT-CNT", Summary: message.F("The node went down %d times while this step was at work.", n-1),
-			Fix: message.T("Look at power and cabling. Then retry, or undo to put everything back."),
-		}
-	}
-	return nil
+	return r.e.core.job.step(id).tooOften()
 }
 
 // attempt calls a part of a step, unless a reboot that it asked for has not happened yet, and tells how long it waited for answers.

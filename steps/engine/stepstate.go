@@ -27,7 +27,7 @@ type stepState struct {
 	seconds     float64 // of all its attempts in this job, and of the reboots that it asked for; or of its undo
 	fingerprint string
 	reboots     []string // boot ids from which a reboot was asked, since the step last got further
-	boots       []string // boot ids in which the step, or putting it right, was begun, since it last got further
+	boots       []string // boot ids in which the step, putting it right, or its undo was begun, once for each time, since it last got further
 	touched     bool     // Run has been called, so there may be something to undo
 	skippedBy   string   // the console at which a person skipped it after a failure; "": nobody did in this job
 }
@@ -39,10 +39,10 @@ func (s *stepState) begin() {
 	*s = stepState{status: view.Pending, touched: s.touched, waivers: s.waivers, checks: looked}
 }
 
-// begins has the step at work, in a boot; "" is none.
+// begins has the step, or its undo, at work, in a boot; "" is none.
 func (s *stepState) begins(e event.Event) {
 	s.status, s.started, s.progress, s.moved = view.Running, e.Time, nil, e.Time
-	if e.Boot != "" && !slices.Contains(s.boots, e.Boot) {
+	if e.Boot != "" {
 		s.boots = append(s.boots, e.Boot)
 	}
 }
@@ -92,6 +92,13 @@ func (s *stepState) setCheck(c check.Check, told bool) {
 		return
 	}
 	s.checks[i] = c
+}
+
+// tellsWaived tells whether a waived check is known in the same status, with the same waiver, and as one of this job.
+func (s *stepState) tellsWaived(c check.Check) bool {
+	return c.Waiver != nil && !s.earlier[c.ID] && slices.ContainsFunc(s.checks, func(old check.Check) bool {
+		return old.ID == c.ID && old.Status == c.Status && old.Waiver != nil && *old.Waiver == *c.Waiver
+	})
 }
 
 // clearCheck removes a check that no longer applies. Its waiver stays, for when the same check fails again.

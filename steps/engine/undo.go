@@ -60,12 +60,18 @@ func (r *run) putBack(ctx context.Context, step steps.Step, part func(context.Co
 		r.stopped(ctx, id, 0, ctx.Err())
 		return false
 	}
-	if err := r.e.emit(event.Event{Kind: event.Undoing, Step: id}); err != nil {
+	begins := event.Event{Kind: event.Undoing, Step: id}
+	if whole { // no record tells where a preparation ended: it is not counted
+		begins.Boot, _ = r.e.o.Node.Host.BootID()
+	}
+	if err := r.e.emit(begins); err != nil {
 		r.fail(id, err, 0)
 		return false
 	}
-	report := &stepReport{e: r.e, step: id}
-	err := guard(func() error { return part(ctx, r.e.o.Node, report) })
+	report, err := &stepReport{e: r.e, step: id}, r.tooOften(id)
+	if err == nil {
+		err = guard(func() error { return part(ctx, r.e.o.Node, report) })
+	}
 	took := (r.e.now().Sub(begin) - report.waited).Seconds()
 	if !r.went(ctx, id, took, err) {
 		return false

@@ -51,7 +51,7 @@ type Event struct {
 	Text        message.Text       `json:"text,omitzero"`         //
 	By          string             `json:"by,omitempty"`          // console, "policy", "default", "deadline"
 	Fingerprint string             `json:"fingerprint,omitempty"` // of the step's inputs, or of the review
-	Boot        string             `json:"boot,omitempty"`        // boot id, with Started, Repairing and Rebooting
+	Boot        string             `json:"boot,omitempty"`        // boot id, with Started, Repairing, Undoing and Rebooting
 	Seconds     float64            `json:"seconds,omitempty"`     // how long the step worked, without waiting for answers; with an ending and Rebooting
 	Progress    *progress.Progress `json:"progress,omitempty"`
 	Check       *check.Check       `json:"check,omitempty"`
