@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -137,6 +138,28 @@ func TestJournalTooLargeToRead(t *testing.T) {
 	must(t, j.file.Close())
 	if len(events) != 2 || j.read.bad > 0 || damage != "" {
 		t.Errorf("the next engine finds %d records, %d bad ones, and keeps %q", len(events), j.read.bad, damage)
+	}
+}
+
+// TestJournalTooLargeForAnother: records that fill a journal by half and more are not copied into the next one, which would soon be too large in its
+// turn, at each start again.
+func TestJournalTooLargeForAnother(t *testing.T) {
+	if testing.Short() {
+		t.Skip("256 MiB of records: a row of its own")
+	}
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	text := strings.Repeat("x", 1<<19)
+	file, err := os.Create(path)
+	must(t, err)
+	_, err = file.WriteString(journalFormat + "\n")
+	for seq := 1; err == nil && seq <= maxKept>>19; seq++ {
+		_, err = file.Write(seal(fmt.Appendf(nil, `{"seq":%d,"time":"2026-01-01T00:00:00Z","kind":"say","step":"light","text":"%s"}`, seq, text)))
+	}
+	must(t, errors.Join(err, file.Close()))
+	j, _, damage, err := openJournal(path)
+	must(t, errors.Join(err, j.file.Close()))
+	if info, err := os.Stat(path); err != nil || damage == "" || info.Size() > 1<<10 {
+		t.Errorf("kept as %q, and the next one: %v, %v", damage, info, err)
 	}
 }
 

@@ -79,7 +79,7 @@ func openJournal(path string) (j *journal, events []event.Event, damage string, 
 	case j.read.foreign != "":
 		return nil, nil, "", errors.Join(otherVersion(j.read.foreign), j.file.Close())
 	case damage != "": // the file is a new one
-		if j.size = 0; j.replace(path) != nil {
+		if j.size = 0; j.read.good > maxKept/2 || j.replace(path) != nil { // one that large would soon be too large again
 			_ = j.start(path) // what cannot be written now fails when something is recorded, and is told then
 		}
 	case j.read.bad > 0 || j.read.old:
