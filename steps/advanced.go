@@ -33,7 +33,7 @@ func (s *advanced) Fields() []Field {
 func (s *advanced) objects() []Field {
 	return []Field{
 		s.ask("spec.nodeLabels", Lines, message.T("Labels of the node"), message.T("For the site's workloads: name=value, one a line or with commas.")),
-		s.ask("spec.manifests", Lines, message.T("Objects for the cluster"), message.T("Kubernetes YAML, such as a hub's import manifest; best from a file, or a folder with several. Where none are given, those of an earlier landing stay.")),
+		s.ask("spec.manifests", Lines, message.T("Objects for the cluster"), message.T("Kubernetes YAML, such as a hub's import manifest; best from a file, or a folder with several.")),
 	}
 }
 
