@@ -190,7 +190,8 @@ func (c *core) start(a session.Action, last func() error) error {
 	}
 	e := event.Event{
 		Kind: event.Started, Fingerprint: c.draft.review.Fingerprint, Lasts: c.draft.review.lasts(cmp.Or(c.o.Pace, 1)),
-		Job: &event.Job{State: string(view.Working), Inputs: c.draft.inputs()},
+		Permanent: c.draft.review.permanent(),
+		Job:       &event.Job{State: string(view.Working), Inputs: c.draft.inputs()},
 	}
 	if a.Unattended {
 		e.By = byNobody
