@@ -110,6 +110,7 @@ func scenes() []scene {
 		{"review", on(reviewed), nil},
 		{"review-word", on(reviewed), []string{"tab", "'sno-0"}},
 		{"review-blocked", on(blocked), nil},
+		{"review-again", on(reviewed, stands), nil},
 		{"review-page", on(elsewhere), nil},
 		{"work", on(working), nil},
 		{"work-late", on(late), nil},

@@ -298,6 +298,9 @@ func undone(s *view.Snapshot) {
 	forgetWay(s)
 }
 
+// stands has work before the review that was not put back.
+func stands(s *view.Snapshot) { s.Touched = true }
+
 // renamed has the host name among what an undo leaves.
 func renamed(s *view.Snapshot) {
 	s.Permanent = []message.Text{

@@ -15,14 +15,15 @@ var texts = func() map[string]string {
 
 // sentences are the texts of the pages.
 var sentences = map[string]string{
-	"header.serial":  "SN %s",
-	"header.answers": "engine ok",
-	"header.silent":  "no engine",
-	"header.stage":   "Stage %d of %d: %s",
-	"header.stages":  "%d stages",
-	"header.review":  "Review: nothing was changed so far",
-	"header.done":    "Finished",
-	"header.undone":  "Put back",
+	"header.serial":      "SN %s",
+	"header.answers":     "engine ok",
+	"header.silent":      "no engine",
+	"header.stage":       "Stage %d of %d: %s",
+	"header.stages":      "%d stages",
+	"header.review":      "Review: nothing was changed so far",
+	"header.reviewAgain": "Review: earlier changes are still in place",
+	"header.done":        "Finished",
+	"header.undone":      "Put back",
 
 	"key.plain": "plain text",
 

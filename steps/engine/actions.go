@@ -35,8 +35,8 @@ func allowed(verb session.Verb) []view.State {
 		return idle
 	case session.Withdraw: // a retry would drop the check that failed, and neither it nor its waiver were in the report
 		return []view.State{view.Inspecting, view.Collecting, view.Reviewed}
-	case session.Undo:
-		return []view.State{view.HasFailed, view.IsDone}
+	case session.Undo: // with the answers only where an earlier start changed something
+		return []view.State{view.Inspecting, view.Collecting, view.Reviewed, view.HasFailed, view.IsDone}
 	case session.Cancel:
 		return []view.State{view.Working, view.InQuestion, view.UndoingAll}
 	case session.HandOver:

@@ -45,6 +45,7 @@ type Snapshot struct {
 	Notices    []message.Text  `json:"notices,omitempty"`   // plain sentences for every screen: "disk full: …"
 	Monitor    message.Text    `json:"monitor,omitzero"`    // what the site's monitor has got of this node; empty where there is none
 	Met        []message.Text  `json:"met,omitempty"`       // failures on the way, "STEP: CODE summary"
+	Touched    bool            `json:"touched,omitempty"`   // the work changed something that was not put back
 	Permanent  []message.Text  `json:"permanent,omitempty"` // what an undo would leave of the work, or left
 	Live       *health.Live    `json:"live,omitempty"`      // how the cluster of a landed node is now; nil: not known yet
 	Control    Control         `json:"control"`
