@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -25,6 +27,9 @@ func (a *app) batch(msg batchMsg) tea.Cmd {
 		if top, ok := a.top().(taker); ok && top.takes() {
 			top.begins()
 		}
+	}
+	if !slices.ContainsFunc(msg.items, func(one item) bool { return one != (item{}) }) {
+		return nil // noise, or what a terminal sends without a key: no person is there
 	}
 	if a.locked() {
 		a.lock.batch(msg.items)

@@ -281,7 +281,7 @@ func TestEngineGone(t *testing.T) {
 	}
 	b.fake.gone = true
 	b.refresh()
-	b.shows("engine not answering, trying again; your work goes on")
+	b.shows("engine not answering, trying again; work goes on when it answers")
 	b.shows("engine: not answering")
 	b.fake.gone = false
 	b.fake.change(func(s *view.Snapshot) { s.Control = view.Control{} }) // it was started again

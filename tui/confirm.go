@@ -83,8 +83,16 @@ func newUnlock(d *desk) *confirm {
 // newUndo asks before everything is put back.
 func newUndo(d *desk) *confirm {
 	return newConfirm(d, confirm{
-		title: t("undo.title"), text: t("undo.text"), word: d.words(), verb: session.Action{Verb: session.Undo},
+		title: t("undo.title"), text: ofUndo(d), word: d.words(), verb: session.Action{Verb: session.Undo},
 	})
+}
+
+// ofUndo is what an undo does, and what it leaves.
+func ofUndo(d *desk) string {
+	if len(d.snap.Permanent) == 0 {
+		return t("undo.text")
+	}
+	return strings.Join(append([]string{t("undo.text"), t("undo.leaves")}, showAll(d.snap.Permanent)...), " ")
 }
 
 func (c *confirm) name() string  { return "confirm" }

@@ -133,9 +133,18 @@ func (b *dashboard) text(w int) []string {
 	case view.Inspecting, view.Collecting, view.Reviewed:
 		title = t("dashboard.moving")
 	}
+	left := len(s.Permanent) > 0 && s.State == view.IsUndone
+	if left {
+		title = t("dashboard.undonePart")
+	}
 	var lines []string
 	for _, line := range wrap(title, w, "") {
 		lines = append(lines, b.theme.strong.Render(line))
+	}
+	for _, text := range showAll(s.Permanent) {
+		if left {
+			lines = append(lines, hang(bullet+text, w, "  ", 2)...)
+		}
 	}
 	if s.Locked {
 		lines = append(lines, wrap(t("dashboard.locked"), w, "")...)

@@ -98,6 +98,9 @@ func (a *app) whereabouts() string {
 	case view.Inspecting, view.Collecting:
 		_, i = a.stage(a.opened)
 	case view.Reviewed:
+		if a.snap.Touched {
+			return t("header.reviewAgain")
+		}
 		return t("header.review")
 	case view.IsDone:
 		return t("header.done")

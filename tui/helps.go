@@ -87,7 +87,8 @@ No file of the system is changed. "us" is the American layout.
 
 Example: de and Enter choose the German layout.`,
 
-	"review": `This page shows everything that would be done. So far nothing was changed.
+	"review": `This page shows everything that would be done. It changes nothing
+before you start. Where earlier work left changes, Undo puts them back.
 
 First what keeps the work from starting, then what users of the cluster will
 notice and for how long, what cannot be undone, and every change as

@@ -173,9 +173,19 @@ func TestAnyKeyKeepsTheNodeFromStarting(t *testing.T) {
 					t.Errorf("key %d: told %d times", n, here())
 				}
 			}
+			b.fake.change(func(s *view.Snapshot) { s.Starts = 30 })
+			b.refresh()
+			for _, noise := range []string{"\xf0", "\x1b[0n", "\x1b[24;80R", "\x1b[M !!", "\x1b]0;title\a", "\xe2\x82\x1b[0n\x1b[", "\x00"} {
+				if b.paste(noise); here() != 4 {
+					t.Errorf("%q: told %d times", noise, here())
+				}
+			}
+			if b.paste("\xf0x"); here() != 5 {
+				t.Errorf("a letter behind noise: told %d times", here())
+			}
 			b.fake.change(func(s *view.Snapshot) { s.Starts = 0 })
 			b.refresh()
-			if b.press("tab"); here() != 4 {
+			if b.press("tab"); here() != 5 {
 				t.Errorf("told %d times", here())
 			}
 		})

@@ -275,3 +275,12 @@ func TestPlainAsksBeforeLeaving(t *testing.T) {
 		})
 	}
 }
+
+// TestNoByteStopsPlainText: Ctrl-S, pressed by habit or noise on the line, does not stop what is printed, and is no part of an answer.
+func TestNoByteStopsPlainText(t *testing.T) {
+	l := openLine(t, "dumb", "dumb", size(80, 24))
+	l.prints("Type control to take control:")
+	l.send("\x13\x11\x13")
+	l.send("con\x13trol\r")
+	l.prints("Cluster name [sno-042]:")
+}

@@ -16,6 +16,7 @@ func (p *prompts) finish() error {
 	document := func(name string, what session.Document) wayOn {
 		return shows(name, func() { p.printed(string(what), strings.Split(p.do(p.link.export(what, nil)), "\n")) })
 	}
+	undo := p.sure("undo", t("undo.title"), ofUndo(p.desk), session.Action{Verb: session.Undo})
 	sure := func(name string, verb session.Verb) wayOn {
 		return p.sure(name, t(name+".title"), t(name+".text"), session.Action{Verb: verb})
 	}
@@ -28,9 +29,9 @@ func (p *prompts) finish() error {
 	case p.snap.Locked:
 		ways = append(ways, wayOn{"unlock", p.unlock})
 	case done && line: // a node on the bench line is sealed, not handed over
-		ways = append(ways, sure("undo", session.Undo))
+		ways = append(ways, undo)
 	case done:
-		ways = append(ways, sure("undo", session.Undo), sure("handover", session.HandOver), wayOn{"logIn", func() error { return plainLogIn(p) }})
+		ways = append(ways, undo, sure("handover", session.HandOver), wayOn{"logIn", func() error { return plainLogIn(p) }})
 	}
 	ways = append(ways, shows("bundle", func() { p.write(p.bundled()...) }), shows("log", func() { plainRecords(p, false) }),
 		sure("reboot", session.Reboot), sure("powerOff", session.PowerOff), document("inventory", session.InventoryPage))

@@ -22,7 +22,7 @@ func (p *prompts) trouble() error {
 		return shows(name, func() { p.act(session.Action{Verb: verb}) })
 	}
 	edit := shows("edit", func() { p.write(p.do(p.fix(step.Asks, true))) })
-	undo := p.sure("undo", t("undo.title"), t("undo.text"), session.Action{Verb: session.Undo})
+	undo := p.sure("undo", t("undo.title"), ofUndo(p.desk), session.Action{Verb: session.Undo})
 	rest := []wayOn{undo, shows("bundle", func() { p.write(p.bundled()...) }), shows("log", func() { plainRecords(p, false) })}
 	ways := []wayOn{p.sure("continue", t("lost.title"), t("lost.text"), session.Action{Verb: session.Retry}), edit}
 	if !lost {

@@ -101,6 +101,9 @@ func (r *review) buttons() []button {
 	if r.ready() {
 		list = append(list, button{label: t("button.start"), do: r.start})
 	}
+	if r.snap.Touched && r.held {
+		list = append(list, button{key: k.undo, label: t("button.undo"), do: func() (screen, tea.Cmd) { return newUndo(d), nil }})
+	}
 	return append(list, common(d, r)...)
 }
 

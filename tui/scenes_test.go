@@ -298,6 +298,17 @@ func undone(s *view.Snapshot) {
 	forgetWay(s)
 }
 
+// stands has work before the review that was not put back.
+func stands(s *view.Snapshot) { s.Touched = true }
+
+// renamed has the host name among what an undo leaves.
+func renamed(s *view.Snapshot) {
+	s.Permanent = []message.Text{
+		message.T("The node keeps its new name when everything else is undone."),
+		message.T("What names the node itself keeps the old name: local volumes (LVMS, LSO), performance profiles, SR-IOV node states."),
+	}
+}
+
 // forgetWay drops what an undo drops: what the work noted and saw.
 func forgetWay(s *view.Snapshot) {
 	for i := range s.Stages {

@@ -47,7 +47,7 @@ func TestPausedEngine(t *testing.T) {
 	t.Parallel()
 	l := openLine(t, "paused", "vt220", size(80, 24))
 	l.shows("Running for")
-	l.shows("engine not answering, trying again; your work goes on")
+	l.shows("engine not answering, trying again; work goes on when it answers")
 	l.shows("engine: not answering")
 	l.clean()
 }

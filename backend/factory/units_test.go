@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -156,6 +157,38 @@ func TestUnitsWithoutTheProgram(t *testing.T) {
 	}
 	if !slices.Contains(units["touchdown-consoles.service"][condition], layout.Program) {
 		t.Error("the consoles are opened whether the program is there or not")
+	}
+}
+
+// TestAProgramThatDiesLeavesALogin: a unit that took the login from a line gives up after a few starts, as OnFailure= waits for that. What
+// dies is slow to start on a busy machine, and is still counted; the login's end finds the count over.
+func TestAProgramThatDiesLeavesALogin(t *testing.T) {
+	const slow = 10 // seconds that a start may take
+	units, seen := unitFiles(t), 0
+	one := func(unit map[string][]string, key string) int {
+		n, err := strconv.Atoi(strings.Join(unit[key], " "))
+		if err != nil {
+			t.Errorf("%s: %v", key, err)
+		}
+		return n
+	}
+	login := strings.Fields(units["touchdown-login@.service"]["Service.ExecStart"][0])
+	waits, err := strconv.Atoi(login[slices.Index(login, "--timeout")+1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, unit := range units {
+		if !strings.Contains(strings.Join(unit["Unit.Conflicts"], " "), "getty@") || len(unit["Unit.OnFailure"]) == 0 {
+			continue
+		}
+		seen++
+		within, starts := one(unit, "Unit.StartLimitIntervalSec"), one(unit, "Unit.StartLimitBurst")
+		if least := starts * (one(unit, "Service.RestartSec") + slow); within < least || starts < 1 || within > waits {
+			t.Errorf("%s gives up after %d starts within %d s; that must be %d s at least, and %d at most", name, starts, within, least, waits)
+		}
+	}
+	if seen == 0 {
+		t.Error("no unit takes a line from its login")
 	}
 }
 

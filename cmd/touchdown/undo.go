@@ -17,8 +17,9 @@ func undoCommand(c *common) *cobra.Command {
 		Use:   "undo",
 		Short: "Put back everything that a job changed",
 		Long: `Undo puts back what the job changed, last step first, and follows it to its end: the node has the identity of the
-factory again, or that of its landing where a hand-over was accepted before this job. It works after a job that failed and
-after one that is done, until its hand-over is accepted. It can be interrupted: the engine goes on.`,
+factory again, or that of its landing where a hand-over was accepted before this job. It works after a job that failed,
+after one that is done, and after a person went back from it to the answers, until its hand-over is accepted. It can be
+interrupted: the engine goes on.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			asJSON, err := f.json()

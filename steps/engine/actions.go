@@ -35,8 +35,8 @@ func allowed(verb session.Verb) []view.State {
 		return idle
 	case session.Withdraw: // a retry would drop the check that failed, and neither it nor its waiver were in the report
 		return []view.State{view.Inspecting, view.Collecting, view.Reviewed}
-	case session.Undo:
-		return []view.State{view.HasFailed, view.IsDone}
+	case session.Undo: // with the answers only where an earlier start changed something
+		return []view.State{view.Inspecting, view.Collecting, view.Reviewed, view.HasFailed, view.IsDone}
 	case session.Cancel:
 		return []view.State{view.Working, view.InQuestion, view.UndoingAll}
 	case session.HandOver:
@@ -190,7 +190,8 @@ func (c *core) start(a session.Action, last func() error) error {
 	}
 	e := event.Event{
 		Kind: event.Started, Fingerprint: c.draft.review.Fingerprint, Lasts: c.draft.review.lasts(cmp.Or(c.o.Pace, 1)),
-		Job: &event.Job{State: string(view.Working), Inputs: c.draft.inputs()},
+		Permanent: c.draft.review.permanent(),
+		Job:       &event.Job{State: string(view.Working), Inputs: c.draft.inputs()},
 	}
 	if a.Unattended {
 		e.By = byNobody

@@ -122,7 +122,7 @@ func (c *core) may(token string, verb session.Verb, states []view.State) error {
 	if err := c.control.check(token); err != nil {
 		return err
 	}
-	if state := c.state(); !slices.Contains(states, state) {
+	if state := c.state(); !slices.Contains(states, state) || verb == session.Undo && c.job.state == view.Collecting && !c.job.touched() {
 		return notNow(c, verb, state)
 	}
 	if updating(c) {

@@ -36,6 +36,7 @@ type job struct {
 	time         worktime           // of the job, or of its undo
 	met          []message.Text     // failures on the way, for the report
 	lasts        map[string]float64 // seconds that each step takes, by the plans that were accepted
+	permanent    []event.Permanent  // what an undo leaves, by those of this job and of the earlier ones that are not undone
 }
 
 func newJob() *job {
@@ -242,7 +243,7 @@ func (j *job) begin(e event.Event) {
 	}
 	j.stood = j.stood || j.handedOver
 	j.problem, j.undoing, j.handedOver, j.met, j.time = nil, false, false, nil, worktime{}
-	j.doubtful, j.lost, j.lasts = false, nil, e.Lasts
+	j.doubtful, j.lost, j.lasts, j.permanent = false, nil, e.Lasts, joined(j.stays(), e.Permanent)
 	for _, s := range j.steps {
 		s.begin()
 	}
@@ -278,7 +279,7 @@ func (j *job) dropWaivers() {
 // turnBack begins an undo: what the work noted and saw is of a state that is about to go. Who waived a check is remembered for
 // the next job. What failed on the way is why the work is undone, unless it ended well.
 func (j *job) turnBack() {
-	j.time = worktime{}
+	j.time, j.permanent = worktime{}, j.stays()
 	if j.state == view.IsDone {
 		j.met = nil
 	}

@@ -192,6 +192,10 @@ func (m *Masker) event(e *event.Event) {
 		q.Text, q.Detail = q.Text.Map(m.text), q.Detail.Map(m.text)
 		e.Question = &q
 	}
+	e.Permanent = slices.Clone(e.Permanent)
+	for i := range e.Permanent {
+		e.Permanent[i].Text = e.Permanent[i].Text.Map(m.text)
+	}
 	if e.Problem != nil {
 		p := *e.Problem
 		p.Summary, p.Fix, p.Detail, p.Output = p.Summary.Map(m.text), p.Fix.Map(m.text), p.Detail.Map(m.text), m.lines(p.Output)

@@ -12,7 +12,7 @@ import (
 // notNow says that an action does not fit the state of the job: how things are, and what to do.
 func notNow(c *core, verb session.Verb, state view.State) error {
 	return &problem.Problem{
-		Code: "ENG-STAT", Summary: stands(state, c.job.touched()), Fix: wayOn(verb, state, c.job.touched()),
+		Code: "ENG-STAT", Summary: stands(state, c.job.touched()), Fix: wayOn(verb, state),
 		Err: fmt.Errorf("%w: %s while %s", session.ErrState, verb, state),
 	}
 }
@@ -40,7 +40,7 @@ func stands(state view.State, touched bool) message.Text {
 }
 
 // wayOn is what to do for an action that does not fit.
-func wayOn(verb session.Verb, state view.State, touched bool) message.Text {
+func wayOn(verb session.Verb, state view.State) message.Text {
 	underWay := state == view.Working || state == view.InQuestion || state == view.UndoingAll
 	switch verb {
 	case handsOut:
@@ -52,11 +52,7 @@ func wayOn(verb session.Verb, state view.State, touched bool) message.Text {
 	case session.Reply, session.Hold:
 		return message.T("No question is open; nothing needs an answer.")
 	case session.Undo:
-		switch {
-		case underWay:
-		case touched:
-			return message.T("Start the work again. When it has failed or is done, undo puts back what it changed earlier, too.")
-		default:
+		if !underWay {
 			return message.T("There is nothing to undo. A job that failed or is done can be undone until its hand-over is accepted.")
 		}
 	}

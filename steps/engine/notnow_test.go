@@ -35,7 +35,7 @@ func TestAnActionThatDoesNotFit(t *testing.T) {
 		until(t, s, "the end", inState(view.IsDone))
 		says(t, s.Set(t.Context(), token, "spec.clusterName", "x"), "is done", "Go back to the answers")
 		must(t, do(session.Edit))
-		says(t, do(session.Undo), "went back to the answers", "Start the work again")
+		says(t, do(session.HandOver), "went back to the answers", "when the work is done")
 	})
 }
 
@@ -49,7 +49,7 @@ func TestEveryStateHasWords(t *testing.T) {
 			session.Retry, session.Skip, session.Waive, session.Withdraw, session.Undo, session.Cancel, session.HandOver, session.Unlock, session.Update, session.Reboot,
 		} {
 			for _, touched := range []bool{false, true} {
-				if stands(state, touched).String() == "" || wayOn(verb, state, touched).String() == "" {
+				if stands(state, touched).String() == "" || wayOn(verb, state).String() == "" {
 					t.Errorf("%s while %s has no words", verb, state)
 				}
 			}

@@ -7,12 +7,19 @@ import (
 	"touchdown/backend"
 	"touchdown/steps"
 	"touchdown/steps/event"
+	"touchdown/steps/view"
 )
 
 // undo begins to put everything back.
 func (c *core) undo() error {
+	asked := c.job.state == view.Collecting
 	if err := c.recorder.emit(event.Event{Kind: event.Undoing}); err != nil {
 		return err
+	}
+	if asked { // as a start does
+		c.draft.review = nil
+		c.draft.forgetBeside()
+		c.inspector.stop()
 	}
 	c.work(true)
 	return nil

@@ -48,14 +48,19 @@ func shownRelease(c *core) *updates.Offer {
 // isClosed tells whether nothing is told of what is on the stick.
 func (r *release) isClosed() bool { return r.at != "" && r.at == r.closed }
 
+// wentBack tells whether a person went back to the answers from work that stands: as where it failed, its originals are this program's.
+func wentBack(c *core) bool { return c.job.state == view.Collecting && c.job.touched() }
+
 // mayUpdate tells whether another program may be started now: nothing works, waits for an answer or has failed in the middle.
 func mayUpdate(c *core) bool {
-	return c.o.Updates && slices.Contains(allowed(session.Update), c.state())
+	return c.o.Updates && slices.Contains(allowed(session.Update), c.state()) && !wentBack(c)
 }
 
 // mayJudge tells whether a release on a stick is looked for and judged. Where work has failed nothing is installed, and its order is told what
 // it waits for.
-func mayJudge(c *core) bool { return mayUpdate(c) || c.o.Updates && c.job.state == view.HasFailed }
+func mayJudge(c *core) bool {
+	return mayUpdate(c) || c.o.Updates && (c.job.state == view.HasFailed || wentBack(c))
+}
 
 // updating tells whether an update is under way.
 func updating(c *core) bool { return c.release.asked || c.release.offer.Runs() }
@@ -243,6 +248,9 @@ func beginUpdate(ctx context.Context, e *Engine, offer *updates.Offer, stick str
 func mayStartUpdate(c *core, token string, a session.Action) (*updates.Offer, error) {
 	if err := c.may(token, a.Verb, allowed(a.Verb)); err != nil {
 		return nil, err
+	}
+	if wentBack(c) {
+		return nil, notNow(c, a.Verb, c.state())
 	}
 	o := c.release.offer
 	if o == nil || o.State != updates.Asks || o.Program != a.Fingerprint {

@@ -36,7 +36,7 @@ func (c *core) snapshot(machine []message.Text) *view.Snapshot {
 		Started: j.started, Ended: j.ended, Worked: j.time.until(now).Seconds(), Current: j.current, Resumed: c.resumed,
 		Review: c.draft.review.shown(), Question: c.question.view(j.question), Problem: j.problem, Met: slices.Clone(j.met),
 		Notices: c.notes(machine), Control: c.control.view(), Volumes: c.draft.volumes, Starts: starting(c), Live: c.live,
-		Update: shownRelease(c),
+		Update: shownRelease(c), Permanent: j.leaves(), Touched: j.touched(),
 	}
 	s.Left, s.Late = j.left(now)
 	s.Edited = j.accepted != "" && s.State != view.IsDone && j.accepted != c.folder.key.lasting(c.draft.site)

@@ -57,8 +57,9 @@ type Event struct {
 	Check       *check.Check       `json:"check,omitempty"`
 	Question    *steps.Question    `json:"question,omitempty"`
 	Problem     *Trouble           `json:"problem,omitempty"`
-	Lasts       map[string]float64 `json:"lasts,omitempty"` // with the Started of a job: about how long each step takes by its plan, in seconds
-	Job         *Job               `json:"job,omitempty"`   // with Lost, with the Started of a job, and with the Done of an accepted hand-over
+	Lasts       map[string]float64 `json:"lasts,omitempty"`     // with the Started of a job: about how long each step takes by its plan, in seconds
+	Permanent   []Permanent        `json:"permanent,omitempty"` // with the Started of a job: what an undo leaves, by the plans that were accepted
+	Job         *Job               `json:"job,omitempty"`       // with Lost, with the Started of a job, and with the Done of an accepted hand-over
 }
 
 // eventJSON is an Event as the journal and the wire have it: texts in English, and beside them which messages they are.
@@ -97,6 +98,12 @@ type Job struct {
 	HandedOver bool     `json:"handedOver,omitempty"` //
 	Locked     bool     `json:"locked,omitempty"`     // it may have been handed over: nobody can know
 	Touched    []string `json:"touched,omitempty"`    // steps that may have changed something
+}
+
+// Permanent is something that an undo does not put back.
+type Permanent struct {
+	Step string       `json:"step"` // whose plan says so
+	Text message.Text `json:"text"`
 }
 
 // Lifecycle reports whether the event must reach the disk before the work goes on.

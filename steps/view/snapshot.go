@@ -42,10 +42,12 @@ type Snapshot struct {
 	Review     *Review         `json:"review,omitempty"`
 	Question   *Question       `json:"question,omitempty"`
 	Problem    *event.Trouble  `json:"problem,omitempty"`
-	Notices    []message.Text  `json:"notices,omitempty"` // plain sentences for every screen: "disk full: …"
-	Monitor    message.Text    `json:"monitor,omitzero"`  // what the site's monitor has got of this node; empty where there is none
-	Met        []message.Text  `json:"met,omitempty"`     // failures on the way, "STEP: CODE summary"
-	Live       *health.Live    `json:"live,omitempty"`    // how the cluster of a landed node is now; nil: not known yet
+	Notices    []message.Text  `json:"notices,omitempty"`   // plain sentences for every screen: "disk full: …"
+	Monitor    message.Text    `json:"monitor,omitzero"`    // what the site's monitor has got of this node; empty where there is none
+	Met        []message.Text  `json:"met,omitempty"`       // failures on the way, "STEP: CODE summary"
+	Touched    bool            `json:"touched,omitempty"`   // the work changed something that was not put back
+	Permanent  []message.Text  `json:"permanent,omitempty"` // what an undo would leave of the work, or left
+	Live       *health.Live    `json:"live,omitempty"`      // how the cluster of a landed node is now; nil: not known yet
 	Control    Control         `json:"control"`
 	Volumes    []chosen.Volume `json:"volumes,omitempty"`       // what lies on media, once that was asked for with Act, until a file was taken or control changes
 	Starts     float64         `json:"startsSeconds,omitempty"` // when the node starts without a person; Present, as TakeControl, keeps it from that
