@@ -41,7 +41,7 @@ func (r lineReader) Read(p []byte) (int, error) {
 //
 // Ctrl-S stops nothing, as on the screens: pressed by habit, or one byte of noise, it would stop the line until a person knows that
 // Ctrl-Q starts it again, and Ctrl-C would not help. IXANY would give it back with any key, but an unattended line has none. On a line
-// with software flow control a terminal that cannot keep up loses text, as it loses what the kernel prints; IXOFF stays as it is, because
+// with software flow control a terminal that cannot keep up loses text, as it loses what the kernel prints; IXOFF stays unchanged, because
 // it holds back only the terminal.
 func wholeLines(f *os.File) (back func()) {
 	was, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)

@@ -276,7 +276,7 @@ func TestPlainAsksBeforeLeaving(t *testing.T) {
 	}
 }
 
-// TestNoByteStopsPlainText: Ctrl-S, pressed by habit or noise on the line, does not stop what is printed, and is no part of an answer.
+// TestNoByteStopsPlainText: Ctrl-S, pressed by habit or noise on the line, does not stop what is printed, and is not a part of an answer.
 func TestNoByteStopsPlainText(t *testing.T) {
 	l := openLine(t, "dumb", "dumb", size(80, 24))
 	l.prints("Type control to take control:")
