@@ -144,9 +144,7 @@ func TestJournalTooLargeToRead(t *testing.T) {
 // TestJournalTooLargeForAnother: records that fill a journal by half and more are not copied into the next one, which would soon be too large in its
 // turn, at each start again.
 func TestJournalTooLargeForAnother(t *testing.T) {
-	if testing.Short() {
-		t.Skip("256 MiB of records: a row of its own")
-	}
+	wait.Slow(t)
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	text := strings.Repeat("x", 1<<19)
 	file, err := os.Create(path)
