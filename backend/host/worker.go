@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"touchdown/backend/layout/rhcos"
 )
 
@@ -25,7 +27,12 @@ const maxSaid = 4 << 10
 func (l Limits) Worker(ctx context.Context, args []string, input *os.File, each func(line []byte)) error {
 	said := &limited{left: maxSaid, full: func() {}}
 	done := make(chan error, 1) // nobody may be there any more
+	stdin, err := again(input)
+	if err != nil {
+		return err
+	}
 	go func() {
+		defer stdin.Close()
 		runtime.LockOSThread() // the kernel ends the process with the thread that started it (Pdeathsig)
 		defer runtime.UnlockOSThread()
 		self, err := os.Open("/proc/self/exe")
@@ -38,7 +45,7 @@ func (l Limits) Worker(ctx context.Context, args []string, input *os.File, each 
 		cmd.ExtraFiles = []*os.File{self}
 		cmd.Stderr = said
 		if input != nil {
-			cmd.Stdin = input
+			cmd.Stdin = stdin
 		}
 		out, err := cmd.StdoutPipe()
 		if err == nil {
@@ -53,15 +60,28 @@ func (l Limits) Worker(ctx context.Context, args []string, input *os.File, each 
 		}
 		done <- cmd.Wait()
 	}()
-	err, ended := await(ctx, done, mercy/2)
+	failed, ended := await(ctx, done, mercy/2)
 	switch {
 	case ctx.Err() != nil:
 		return fmt.Errorf("the worker was stopped: %w", context.Cause(ctx))
-	case err == nil || !ended:
-		return err
+	case failed == nil || !ended:
+		return failed
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(said.kept.String()), "\n")
-	return fmt.Errorf("the worker ended: %w: %s", err, first)
+	return fmt.Errorf("the worker ended: %w: %s", failed, first)
+}
+
+// again opens a file once more; nil stays nil. A worker that is stopped while it starts may be given its input after its caller has closed
+// it and the number of the file is another one's, into which it would write.
+func again(f *os.File) (*os.File, error) {
+	if f == nil {
+		return nil, nil
+	}
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, fmt.Errorf("opening %s for the worker: %w", f.Name(), err)
+	}
+	return os.NewFile(uintptr(fd), f.Name()), nil
 }
 
 // scoped tells whether systemd can give a worker a scope.
