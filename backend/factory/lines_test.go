@@ -70,6 +70,19 @@ func TestLines(t *testing.T) {
 		must(t, m, "test $(readlink /proc/1/ns/mnt) = $(readlink /proc/$(systemctl show -P MainPID touchdown-engine)/ns/mnt)")
 		must(t, m, "test -e /run/touchdown/lines/tty1") // the kernel is kept from writing over it
 	})
+	t.Run("a program that dies", func(t *testing.T) {
+		must(t, m, `printf '#!/bin/sh\nexit 2\n' >/usr/local/bin/dies && chmod 755 /usr/local/bin/dies && mount --bind /usr/local/bin/dies /usr/local/bin/touchdown`)
+		defer must(t, m, "umount --lazy /usr/local/bin/touchdown && rm /usr/local/bin/dies; systemctl reset-failed touchdown-console@tty1; systemctl start touchdown-console@tty1")
+		must(t, m, "systemctl kill -s KILL touchdown-console@tty1")
+		await(t, m, time.Minute, "systemctl is-active touchdown-login@tty1 && pgrep -f 'agetty.* tty1 '")
+		time.Sleep(quietFor)
+		must(t, m, "systemctl is-active touchdown-login@tty1")
+		// The login ends at once, and the console that follows is at its limit: the next login comes all the same.
+		const login = "systemctl show -P MainPID touchdown-login@tty1"
+		first := must(t, m, login)
+		must(t, m, "systemctl kill -s ALRM touchdown-login@tty1")
+		await(t, m, time.Minute, "systemctl is-active touchdown-login@tty1 && pgrep -f 'agetty.* tty1 ' && test $("+login+") != "+first)
+	})
 	t.Run("a line without hardware", func(t *testing.T) {
 		must(t, m, "systemctl stop touchdown-console@ttyS0; systemctl stop touchdown-login@ttyS0 serial-getty@ttyS0")
 		// Like a port that the kernel has and the machine has not, it answers every request with EIO.
