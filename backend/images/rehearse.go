@@ -113,8 +113,8 @@ func refusedImage(pod string) bool {
 	return strings.HasSuffix(pod, "waits: ErrImagePull") || strings.HasSuffix(pod, "waits: ImagePullBackOff")
 }
 
-// away are those of before that are not back. The API may still say of a pod what it was before the reboot, so each of its containers
-// has to be one that CRI-O runs now: with its own store covered it knows none of before.
+// away returns the pods that ran before the reboot and are not back. The API may still report a pod's old status, so CRI-O must run each of
+// its containers now. CRI-O's own store is covered, so it lists no container from before the reboot.
 func (w watching) away(ctx context.Context, before []string) ([]message.Text, error) {
 	if len(before) == 0 {
 		return nil, nil

@@ -110,9 +110,9 @@ func (now *Current) own() *state {
 	return s
 }
 
-// own is what was configured, as it is asked for now. Where there was no br-ex and this boot has one, as after an answer of a DHCP server that
-// was silent before, the addresses and routes of the port are br-ex's: nmstate refuses them on a port of a bridge. Of a port that was down
-// nothing is known, and br-ex stays as the boot built it out of the old profiles: no settings leave a node without an address at its site.
+// own returns the settings that were configured, in the form that nmstate accepts now. If there was no br-ex then and there is one now, for
+// example because the DHCP server answers at last, the port's addresses and routes move to br-ex: nmstate refuses them on a port of a bridge.
+// If the port was down, its settings are not known, and br-ex stays as this boot built it from the old profiles.
 func (o *originals) own(now *state) *state {
 	own := o.Before.own()
 	port := own.find(o.Before.Carrier, "")
