@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -129,6 +130,10 @@ func (s *sitePullSecret) Undo(ctx context.Context, node *backend.Node, report Re
 	if err != nil {
 		return fmt.Errorf("reading the node's configuration: %w", err)
 	}
+	gone, err := taken(ctx, c, report)
+	if err != nil {
+		return fmt.Errorf("keeping the credentials that go: %w", err)
+	}
 	changed, err := o.restore(ctx, c)
 	if err != nil {
 		return err
@@ -136,10 +141,25 @@ func (s *sitePullSecret) Undo(ctx context.Context, node *backend.Node, report Re
 	if len(changed) == 0 {
 		before = ""
 	}
-	if err := registry.WaitOnNode(ctx, c, node.Host, registry.RollOut{Before: before, Gone: s.secret(), Limit: rollTime, Stands: nodeconfig.Usual().Render}); err != nil {
+	if err := registry.WaitOnNode(ctx, c, node.Host, registry.RollOut{Before: before, Gone: gone, Limit: rollTime, Stands: nodeconfig.Usual().Render}); err != nil {
 		return fmt.Errorf("waiting for the node: %w", err)
 	}
 	return nil
+}
+
+// taken keeps the cluster's credentials from before each try of the undo, and returns all: those that the factory's have not must leave the
+// node's disk. The answers do not tell which these are: they may have been edited since.
+func taken(ctx context.Context, c *kube.Cluster, report Report) ([][]byte, error) {
+	now, err := registry.Credentials(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	s := series{report, "taken"}
+	all, next, err := s.all()
+	if err != nil || slices.ContainsFunc(all, func(b []byte) bool { return bytes.Equal(b, now) }) {
+		return all, err
+	}
+	return append(all, now), report.Save(s.key(next), now)
 }
 
 func (s *sitePullSecret) secret() []byte { return []byte(string(s.Site.Spec.PullSecret)) }

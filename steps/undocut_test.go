@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -40,42 +41,53 @@ func soon(t *testing.T, do func()) {
 	t.Cleanup(func() { timer.Stop() })
 }
 
-// The power failed after the site's credentials were taken out of the cluster, and before or after the node gave them up.
+// The power failed after the site's credentials were taken out of the cluster, and before or after the node gave them up. Meanwhile the
+// person has edited the answers.
 func TestUndoOfThePullSecretAfterACut(t *testing.T) {
-	const factory = `{"auths":{"registry.factory.example":{"auth":"Zjpm"}}}`
+	const (
+		factory = `{"auths":{"registry.factory.example":{"auth":"Zjpm"}}}`
+		object  = "/api/v1/namespaces/openshift-config/secrets/pull-secret"
+	)
 	for _, rolled := range []bool{false, true} {
-		api, c := kubetest.New(t)
-		m, report := hosttest.New(t), newReport()
-		putPool(api, "rendered-1", "rendered-1")
-		api.Put("/api/v1/namespaces/openshift-config/secrets/pull-secret",
-			fmt.Sprintf(`{"data":{".dockerconfigjson":%q}}`, base64.StdEncoding.EncodeToString([]byte(factory))))
-		cfg := site.New()
-		cfg.Spec.PullSecret = `{"auths":{"registry.site.example:5000":{"auth":"dTpw"}}}`
-		changed, err := registry.Apply(t.Context(), c, []byte(string(cfg.Spec.PullSecret)), func(_ kube.Ref, original []byte) error {
-			return report.Save("change-001", original)
-		})
-		if err != nil || !changed {
-			t.Fatal(changed, err)
-		}
-		m.File(rhcos.PullSecret, `{"auths":{"registry.factory.example":{"auth":"Zjpm"},"registry.site.example:5000":{"auth":"dTpw"}}}`)
-		original, _ := report.Saved("change-001")
-		if _, err := c.Restore(t.Context(), original); err != nil { // the undo that was cut off
-			t.Fatal(err)
-		}
-		took := func() {
-			m.File(rhcos.PullSecret, factory)
-			putPool(api, "rendered-0", "rendered-0")
-		}
-		if rolled {
-			took()
-		} else {
-			soon(t, took)
-		}
-		if err := (&steps.PullSecret{Site: cfg}).Undo(wait.Within(t, time.Second), node(m, c), report); err != nil {
-			t.Error(err)
-		}
-		if has, _ := registry.OnDisk(m.Machine); slices.Contains(has, "registry.site.example:5000") {
-			t.Errorf("rolled out %t: the node still has %v", rolled, has)
+		for _, edited := range []site.Secret{"", `{"auths":{"registry.other.example":{"auth":"bzpw"}}}`} {
+			api, c := kubetest.New(t)
+			m, report := hosttest.New(t), newReport()
+			putPool(api, "rendered-1", "rendered-1")
+			data := strconv.Quote(base64.StdEncoding.EncodeToString([]byte(factory)))
+			api.Put(object, fmt.Sprintf(`{"data":{".dockerconfigjson":%s}}`, data))
+			cfg := site.New()
+			changed, err := registry.Apply(t.Context(), c, []byte(`{"auths":{"registry.site.example:5000":{"auth":"dTpw"}}}`), func(_ kube.Ref, original []byte) error {
+				return report.Save("change-001", original)
+			})
+			if err != nil || !changed {
+				t.Fatal(changed, err)
+			}
+			m.File(rhcos.PullSecret, `{"auths":{"registry.factory.example":{"auth":"Zjpm"},"registry.site.example:5000":{"auth":"dTpw"}}}`)
+			undo := func(ctx context.Context) error { return (&steps.PullSecret{Site: cfg}).Undo(ctx, node(m, c), report) }
+			first, cut := context.WithCancel(t.Context())
+			ended := make(chan error, 1)
+			go func() { ended <- undo(first) }()
+			wait.Until(t, "the factory's credentials in the cluster", func() bool { return api.Get(object, "data", ".dockerconfigjson") == data })
+			cut()
+			if <-ended == nil {
+				t.Error("undone while the node still has the site's credentials")
+			}
+			cfg.Spec.PullSecret = edited
+			took := func() {
+				m.File(rhcos.PullSecret, factory)
+				putPool(api, "rendered-0", "rendered-0")
+			}
+			if rolled {
+				took()
+			} else {
+				soon(t, took)
+			}
+			if err := undo(wait.Within(t, time.Second)); err != nil {
+				t.Error(err)
+			}
+			if has, _ := registry.OnDisk(m.Machine); slices.Contains(has, "registry.site.example:5000") {
+				t.Errorf("rolled out %t, edited to %q: the node still has %v", rolled, edited, has)
+			}
 		}
 	}
 }

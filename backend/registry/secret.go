@@ -37,7 +37,7 @@ func Hosts(pullSecret []byte) ([]string, error) {
 
 // Current returns the registries that the cluster has credentials for.
 func Current(ctx context.Context, c *kube.Cluster) ([]string, error) {
-	b, err := read(ctx, c)
+	b, err := Credentials(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func keys(p value.PullSecret, name string) (same []string) {
 
 // Pending tells whether Apply would change the cluster's credentials.
 func Pending(ctx context.Context, c *kube.Cluster, pullSecret []byte) (bool, error) {
-	now, err := read(ctx, c)
+	now, err := Credentials(ctx, c)
 	if err != nil {
 		return false, err
 	}
@@ -156,7 +156,8 @@ func sameJSON(a, b json.RawMessage) bool {
 	return errOne == nil && errTwo == nil && string(one) == string(two)
 }
 
-func read(ctx context.Context, c *kube.Cluster) ([]byte, error) {
+// Credentials returns the cluster's pull secret: JSON, with secrets in it.
+func Credentials(ctx context.Context, c *kube.Cluster) ([]byte, error) {
 	var b []byte
 	err := c.Do(ctx, "reading "+ref().String(), func(ctx context.Context) error {
 		secret, err := c.Core.Secrets("openshift-config").Get(ctx, "pull-secret", metav1.GetOptions{})
@@ -170,8 +171,8 @@ func read(ctx context.Context, c *kube.Cluster) ([]byte, error) {
 
 // RollOut says how long to wait for the node's copy of the pull secret, and for which.
 type RollOut struct {
-	Before string // rendered configuration from before the change; "" takes any
-	Gone   []byte // credentials that the node must not have any more, unless the cluster has them; may be empty
+	Before string   // rendered configuration from before the change; "" takes any
+	Gone   [][]byte // pull secrets of which the node must have nothing any more but what the cluster has
 	Limit  time.Duration
 	Stands time.Duration // how long the node has to be degraded until that is believed
 }
@@ -192,8 +193,8 @@ func WaitOnNode(ctx context.Context, c *kube.Cluster, m *host.Machine, r RollOut
 		},
 		Stands: r.Stands,
 		Lacks: func(ctx context.Context, _ *machinev1.MachineConfigPool) (message.Text, error) {
-			want, err := read(ctx, c)
-			if err != nil || has(m, want) && !keeps(m, want, r.Gone) {
+			want, err := Credentials(ctx, c)
+			if err != nil || has(m, want) && !slices.ContainsFunc(r.Gone, func(gone []byte) bool { return keeps(m, want, gone) }) {
 				return message.Text{}, err
 			}
 			return message.T("the pull secret on the node's disk"), nil
