@@ -55,7 +55,7 @@ func scratch(t *testing.T) (*os.File, func() []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// It stays open: a worker that is stopped while it starts may still be given it.
+	t.Cleanup(func() { file.Close() })
 	return file, func() []string {
 		names, _ := filepath.Glob(m.Path("/var/lib/*"))
 		return names
