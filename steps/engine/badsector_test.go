@@ -141,6 +141,30 @@ func TestJournalTooLargeToRead(t *testing.T) {
 	}
 }
 
+// TestJournalThatCannotBeCopied: where the disk has no room for a copy of the records that were read, they stay in the damaged journal, and the
+// new one begins without them.
+func TestJournalThatCannotBeCopied(t *testing.T) {
+	wait.Root(t) // it mounts
+	dir := t.TempDir()
+	must(t, unix.Mount("none", dir, "tmpfs", 0, "size=64k"))
+	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	path := filepath.Join(dir, "journal.jsonl")
+	text := strings.Repeat("x", 40<<10)
+	before := seal(fmt.Appendf(nil, `{"seq":1,"time":"2026-01-01T00:00:00Z","kind":"say","step":"light","text":%q}`, text))
+	must(t, os.WriteFile(path, append([]byte(journalFormat+"\n"), before...), 0o600))
+	must(t, os.Truncate(path, maxKept+1))
+	j, events, damage, err := openJournal(path)
+	must(t, err)
+	must(t, j.append(event.Event{Seq: 2, Kind: event.Said, Time: time.Unix(0, 0)}))
+	must(t, j.file.Close())
+	if info, err := os.Stat(damage); err != nil || info.Size() != maxKept+1 || len(events) != 1 {
+		t.Errorf("%d records, kept as %q: %v", len(events), damage, err)
+	}
+	if b, err := os.ReadFile(path); err != nil || strings.Count(string(b), "\n") != 2 {
+		t.Errorf("the new journal is %q: %v", b, err)
+	}
+}
+
 // TestJournalTooLargeForAnother: records that fill a journal by half and more are not copied into the next one, which would soon be too large in its
 // turn, at each start again.
 func TestJournalTooLargeForAnother(t *testing.T) {

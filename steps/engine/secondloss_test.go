@@ -18,7 +18,10 @@ import (
 )
 
 // atSecondWork lands a node, hands it over, and stops the engine in the middle of a second job, which found other names there.
-func atSecondWork(t *testing.T) *rig {
+func atSecondWork(t *testing.T) *rig { return stoppedInSecond(t, "light") }
+
+// stoppedInSecond is atSecondWork, in a step of that name.
+func stoppedInSecond(t *testing.T, step string) *rig {
 	t.Helper()
 	r := newRig(t, newWorld())
 	token := take(t, r)
@@ -28,18 +31,24 @@ func atSecondWork(t *testing.T) *rig {
 	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Unlock, Value: s.Hostname}))
 	must(t, r.Do(t.Context(), token, session.Action{Verb: session.Edit}))
 	r.w.set("names", "moved")
+	must(t, r.Set(t.Context(), token, "spec.pullSecret", registryPull))
+	stopIn(t, r, token, step)
+	return r
+}
+
+// stopIn starts a job and stops the engine in a step.
+func stopIn(t *testing.T, r *rig, token, step string) {
+	t.Helper()
 	begun := make(chan struct{})
-	r.w.run["light"] = func(ctx context.Context, _ *backend.Node, _ steps.Report) error {
+	r.w.run[step] = func(ctx context.Context, _ *backend.Node, _ steps.Report) error {
 		close(begun)
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	must(t, r.Set(t.Context(), token, "spec.pullSecret", registryPull))
 	r.start(t, r, token, false)
 	<-begun
 	must(t, r.Close())
-	delete(r.w.run, "light")
-	return r
+	delete(r.w.run, step)
 }
 
 // linesOf are the lines of a kept file.
@@ -113,13 +122,12 @@ func TestOriginalsOfTheSecondJobStay(t *testing.T) {
 	}
 }
 
-// TestSecondJobWithoutItsBeginning: the record of its beginning is damaged, later ones are whole, and of the marks that were noted beside the
-// journal only the durable ones reached the disk. The node is not taken for one whose undo has ended.
-func TestSecondJobWithoutItsBeginning(t *testing.T) {
-	r := atSecondWork(t)
+// loseBeginning damages the record of a job's beginning, the one behind line after. Of the marks that were noted beside the journal only the
+// durable ones have reached the disk.
+func loseBeginning(t *testing.T, r *rig, after int) {
+	t.Helper()
 	kept := keep(t, r.dir)
-	lines := kept.linesOf("journal.jsonl")
-	begins := handedOverAt(t, lines)
+	lines, begins := kept.linesOf("journal.jsonl"), after
 	var began event.Event
 	for began.Kind != event.Started {
 		begins++
@@ -137,10 +145,38 @@ func TestSecondJobWithoutItsBeginning(t *testing.T) {
 	change(t, r, "journal.jsonl", func(b []byte) []byte {
 		return bytes.Replace(b, lines[begins], append(bytes.Repeat([]byte("x"), len(lines[begins])-1), '\n'), 1)
 	})
+}
+
+// TestSecondJobWithoutItsBeginning: its later records are whole. The node is not taken for one whose undo has ended.
+func TestSecondJobWithoutItsBeginning(t *testing.T) {
+	r := atSecondWork(t)
+	loseBeginning(t, r, handedOverAt(t, keep(t, r.dir).linesOf("journal.jsonl")))
 	r.open(t)
 	s := waitStarted(t, r.Engine)
 	if s.State != view.HasFailed || s.Problem == nil || s.Problem.Code != view.RecordsLost {
 		t.Errorf("state %s, problem %+v", s.State, s.Problem)
 	}
 	undoneToTheLanding(t, r, s)
+}
+
+// TestALossBeforeAnythingWasSaved: a job has begun and saved nothing yet, the node's first or the one after a hand-over. The mark beside the
+// journal alone tells that it began: the hand-over before it does not count as its own.
+func TestALossBeforeAnythingWasSaved(t *testing.T) {
+	for _, second := range []bool{false, true} {
+		var r *rig
+		after := 0
+		if second {
+			r = stoppedInSecond(t, "names")
+			after = handedOverAt(t, keep(t, r.dir).linesOf("journal.jsonl"))
+		} else {
+			r = newRig(t, newWorld())
+			stopIn(t, r, take(t, r), "names")
+		}
+		loseBeginning(t, r, after)
+		r.open(t)
+		s := waitStarted(t, r.Engine)
+		if s.State != view.HasFailed || s.Problem == nil || s.Problem.Code != view.RecordsLost || s.HandedOver || s.Locked != second {
+			t.Errorf("second job %t: state %s, problem %+v, handed over %t, locked %t", second, s.State, s.Problem, s.HandedOver, s.Locked)
+		}
+	}
 }
