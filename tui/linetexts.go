@@ -35,6 +35,8 @@ var lineTexts = map[string]string{
 	"plain.emptyWord":    "empty",
 	"plain.look":         "To look at the machine again, type %s.",
 	"plain.lookWord":     "look",
+	"plain.undo":         "To put back what was changed before, type %s.",
+	"plain.undoWord":     "undo",
 	"plain.stop":         "To stop the work, type %s.",
 	"plain.stopWord":     "stop",
 	"plain.lines":        "Several lines; a line with only a dot ends them.",

@@ -26,12 +26,15 @@ func (p *prompts) review() error {
 		p.write(t("plain.withdraw", t("plain.withdrawWord")))
 	}
 	p.write(t("plain.look", t("plain.lookWord")))
+	if p.snap.Touched {
+		p.write(t("plain.undo", t("plain.undoWord")))
+	}
 	isWord := func(text string) bool {
 		return slices.ContainsFunc(p.words(), func(w string) bool { return strings.EqualFold(w, text) })
 	}
 	numbers := offersClosed(p, isWord)
 	text, err := p.oneOf(t("plain.start", p.word(), t("plain.backWord")), func(text string) bool {
-		return isBack(text) || isWord(text) || isReviewWord(text) || numbers[text].ID != ""
+		return isBack(text) || isWord(text) || p.isReviewWord(text) || numbers[text].ID != ""
 	})
 	if err != nil {
 		return err
@@ -41,6 +44,8 @@ func (p *prompts) review() error {
 		return plainWaive(p)
 	case t("plain.withdrawWord"):
 		return plainWithdraw(p)
+	case t("plain.undoWord"):
+		return p.sure("undo", t("undo.title"), ofUndo(p.desk), session.Action{Verb: session.Undo}).do()
 	case t("plain.lookWord"):
 		p.write(t("checks.again"))
 		for _, verb := range []session.Verb{session.Edit, session.Inspect, session.Review} {
@@ -64,8 +69,9 @@ func (p *prompts) review() error {
 }
 
 // isReviewWord tells whether a line is one of the words that do something else with a review than to start it.
-func isReviewWord(text string) bool {
-	return slices.Contains([]string{t("plain.waiveWord"), t("plain.withdrawWord"), t("plain.lookWord")}, text)
+func (p *prompts) isReviewWord(text string) bool {
+	words := []string{t("plain.waiveWord"), t("plain.withdrawWord"), t("plain.lookWord")}
+	return slices.Contains(words, text) || p.snap.Touched && text == t("plain.undoWord")
 }
 
 // offersClosed tells which number opens which of the closed pages.

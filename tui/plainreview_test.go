@@ -23,3 +23,22 @@ func TestPlainLooksAgain(t *testing.T) {
 		t.Errorf("did %v", got)
 	}
 }
+
+// TestPlainReviewOffersUndo where earlier work stands, and asks once more; and not on a node that nothing has changed.
+func TestPlainReviewOffersUndo(t *testing.T) {
+	f, p := holding(t, planned, stands)
+	p.printed(t, "To put back what was changed before, type undo.")
+	p.after(t, "To start", "undo")
+	p.printed(t, "Put everything back?")
+	p.after(t, "sno-042", "sno-042")
+	f.did(t, session.Undo)
+	if got := f.verbs(); !slices.Equal(got, []session.Verb{session.Undo}) {
+		t.Errorf("did %v", got)
+	}
+	f, p = holding(t, planned)
+	p.after(t, "To start", "undo")
+	p.printed(t, "is not understood here")
+	if got := f.verbs(); len(got) > 0 {
+		t.Errorf("did %v", got)
+	}
+}

@@ -21,7 +21,7 @@ var sentences = map[string]string{
 	"header.stage":       "Stage %d of %d: %s",
 	"header.stages":      "%d stages",
 	"header.review":      "Review: nothing was changed so far",
-	"header.reviewAgain": "Review: earlier changes are still in place",
+	"header.reviewAgain": "Review: earlier work was not undone",
 	"header.done":        "Finished",
 	"header.undone":      "Put back",
 

@@ -130,7 +130,7 @@ func TestWrongGateway(t *testing.T) {
 	p.Shows("Stage 2 of 7: Network") // where the answer is, not where the work was
 	p.Fill("IPv4 gateway", "198.51.100.1")
 	p.Keep("Fixed")
-	names(p, "Review: earlier changes are still in place")
+	names(p, "Review: earlier work was not undone")
 	start(p)
 	cutPower(t, l)
 	p.Take() // after a boot no console has control
