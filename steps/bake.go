@@ -141,11 +141,12 @@ func (*bakeUplink) Undo(ctx context.Context, node *backend.Node, report Report) 
 }
 
 // bakeConfiguration writes the MachineConfigs and waits until the node has them. The node reboots once in between.
-type bakeConfiguration struct{}
+type bakeConfiguration struct{ rollsOut }
 
 var (
-	_ Planner = (*bakeConfiguration)(nil)
-	_ Undoer  = (*bakeConfiguration)(nil)
+	_ Planner   = (*bakeConfiguration)(nil)
+	_ Recoverer = (*bakeConfiguration)(nil)
+	_ Undoer    = (*bakeConfiguration)(nil)
 )
 
 // ID names the step in the journal.
@@ -207,7 +208,7 @@ func (*bakeConfiguration) Run(ctx context.Context, node *backend.Node, report Re
 			report.Say(message.T("This OpenShift has no node disruption policies: other time servers will need a reboot at the site."))
 		}
 	}
-	return factory.WaitConfigured(ctx, c, wanted, before)
+	return factory.WaitConfigured(ctx, c, wanted, before, putBackFiles(node, report))
 }
 
 func configNames(wanted []factory.Manifest) string {
@@ -241,5 +242,5 @@ func (*bakeConfiguration) Undo(ctx context.Context, node *backend.Node, report R
 	} else {
 		report.Say(message.T("The MachineConfigs are removed. The node reboots; after that run the same command once more."))
 	}
-	return factory.WaitConfigured(ctx, c, nil, before)
+	return factory.WaitConfigured(ctx, c, nil, before, putBackFiles(node, report))
 }

@@ -54,7 +54,8 @@ type UndoPreparer interface {
 
 // Recoverer puts right, when the engine starts, what an interrupted Run must not leave behind even when nobody goes
 // on with the work: settings that were tried and not kept. It is called before anything else, again at each start,
-// for a step whose Run began and did not end well.
+// for a step whose Run began and did not end well. It may return a *Reboot, which comes whatever the site's policy is: that is for
+// workloads, and a node on which this is needed runs none.
 type Recoverer interface {
 	Recover(ctx context.Context, node *backend.Node, report Report) error
 }

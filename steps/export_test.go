@@ -29,3 +29,6 @@ type (
 
 // SiteLabels is where a node keeps the labels that landings gave it.
 const SiteLabels = siteLabels
+
+// PutBackFiles is kube.RollOut's Drifted of a step.
+var PutBackFiles = putBackFiles

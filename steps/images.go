@@ -21,6 +21,7 @@ import (
 
 // Images makes the node's image store complete: what it runs is there without a registry, protected, and known to CRI-O.
 type Images struct {
+	rollsOut
 	Site     *site.Config
 	Version  string              // of Touchdown, for the store's manifest
 	Move     bool                // let the next boot move the images instead of copying them; the caller reboots the node then
@@ -33,6 +34,7 @@ var (
 	_ Planner   = (*Images)(nil)
 	_ Undoer    = (*Images)(nil)
 	_ Abandoner = (*Images)(nil)
+	_ Recoverer = (*Images)(nil)
 	_ Reader    = (*Images)(nil)
 )
 
@@ -196,7 +198,7 @@ func (s *Images) activate(ctx context.Context, node *backend.Node, report Report
 	if len(nodeconfig.Pending(changes)) > 0 {
 		report.Say(message.T("CRI-O is told of the image store."))
 	}
-	if err := runBatch(ctx, c, o, s.Timeouts, changes); err != nil {
+	if err := runBatch(ctx, node, o, s.Timeouts, changes); err != nil {
 		return fmt.Errorf("changing the node's configuration: %w", err)
 	}
 	return nameStore(ctx, node, report)

@@ -25,6 +25,7 @@ import (
 //
 // Where the operator reboots the node for it, it does so automatically: Run is called again after that and goes on waiting.
 type nodeConfig struct {
+	rollsOut
 	Site     *site.Config
 	Timeouts nodeconfig.Timeouts // zero: nodeconfig.Usual
 
@@ -38,6 +39,7 @@ var (
 	_ Undoer       = (*nodeConfig)(nil)
 	_ UndoPreparer = (*nodeConfig)(nil)
 	_ Abandoner    = (*nodeConfig)(nil)
+	_ Recoverer    = (*nodeConfig)(nil)
 	_ Reader       = (*nodeConfig)(nil)
 )
 
@@ -192,7 +194,7 @@ func (s *nodeConfig) Run(ctx context.Context, node *backend.Node, report Report)
 	if pending := nodeconfig.Pending(changes); len(pending) > 0 {
 		report.Say(message.F("The node gets: %s.", changeNames(pending)))
 	}
-	if err := runBatch(ctx, c, o, s.Timeouts, changes); err != nil {
+	if err := runBatch(ctx, node, o, s.Timeouts, changes); err != nil {
 		return fmt.Errorf("changing the node's configuration: %w", err)
 	}
 	return nil

@@ -13,7 +13,7 @@ import (
 )
 
 // poolBatch lets the node's pool take a step's changes at once. timeouts may be zero.
-func poolBatch(ctx context.Context, c *kube.Cluster, o originals, timeouts nodeconfig.Timeouts) (nodeconfig.Batch, error) {
+func poolBatch(ctx context.Context, node *backend.Node, c *kube.Cluster, o originals, timeouts nodeconfig.Timeouts) (nodeconfig.Batch, error) {
 	if timeouts == (nodeconfig.Timeouts{}) {
 		timeouts = nodeconfig.Usual()
 	}
@@ -35,7 +35,7 @@ func poolBatch(ctx context.Context, c *kube.Cluster, o originals, timeouts nodec
 		}
 		return note(true)
 	}
-	return nodeconfig.Batch{Cluster: c, Save: o.save, Timeouts: timeouts, Pause: pause}, nil
+	return nodeconfig.Batch{Cluster: c, Save: o.save, Timeouts: timeouts, Pause: pause, Drifted: putBackFiles(node, o.report)}, nil
 }
 
 // sharedPause says whether the work has paused the pool, or has unpaused it again: a pause that one step could not end is known to the
@@ -123,8 +123,9 @@ func endPause(ctx context.Context, c *kube.Cluster, report Report) error {
 }
 
 // runBatch writes changes in one batch and waits until the node has them. timeouts may be zero.
-func runBatch(ctx context.Context, c *kube.Cluster, o originals, timeouts nodeconfig.Timeouts, changes []nodeconfig.Change) error {
-	batch, err := poolBatch(ctx, c, o, timeouts)
+func runBatch(ctx context.Context, node *backend.Node, o originals, timeouts nodeconfig.Timeouts, changes []nodeconfig.Change) error {
+	c := node.Kube.WithProgress(o.report.Progress)
+	batch, err := poolBatch(ctx, node, c, o, timeouts)
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func undoBatch(ctx context.Context, node *backend.Node, report Report, timeouts 
 	if err != nil || len(all) == 0 && !rendered && half.String() == "" {
 		return err
 	}
-	batch, err := poolBatch(ctx, c, o, timeouts)
+	batch, err := poolBatch(ctx, node, c, o, timeouts)
 	if err != nil {
 		return err
 	}

@@ -22,13 +22,17 @@ import (
 const rollTime = 20 * time.Minute
 
 // sitePullSecret gives the cluster the credentials of the site's image registries.
-type sitePullSecret struct{ Site *site.Config }
+type sitePullSecret struct {
+	rollsOut
+	Site *site.Config
+}
 
 var (
-	_ Skipper = (*sitePullSecret)(nil)
-	_ Planner = (*sitePullSecret)(nil)
-	_ Undoer  = (*sitePullSecret)(nil)
-	_ Reader  = (*sitePullSecret)(nil)
+	_ Recoverer = (*sitePullSecret)(nil)
+	_ Skipper   = (*sitePullSecret)(nil)
+	_ Planner   = (*sitePullSecret)(nil)
+	_ Undoer    = (*sitePullSecret)(nil)
+	_ Reader    = (*sitePullSecret)(nil)
 )
 
 // ID names the step in the journal.
@@ -94,7 +98,7 @@ func (s *sitePullSecret) Run(ctx context.Context, node *backend.Node, report Rep
 	if err != nil {
 		return err
 	}
-	if err := registry.WaitOnNode(ctx, c, node.Host, registry.RollOut{Before: before, Limit: rollTime, Stands: nodeconfig.Usual().Render}); err != nil {
+	if err := registry.WaitOnNode(ctx, c, node.Host, registry.RollOut{Before: before, Limit: rollTime, Stands: nodeconfig.Usual().Render, Drifted: putBackFiles(node, report)}); err != nil {
 		return fmt.Errorf("waiting for the node: %w", err)
 	}
 	return nil
@@ -141,7 +145,7 @@ func (s *sitePullSecret) Undo(ctx context.Context, node *backend.Node, report Re
 	if len(changed) == 0 {
 		before = ""
 	}
-	if err := registry.WaitOnNode(ctx, c, node.Host, registry.RollOut{Before: before, Gone: gone, Limit: rollTime, Stands: nodeconfig.Usual().Render}); err != nil {
+	if err := registry.WaitOnNode(ctx, c, node.Host, registry.RollOut{Before: before, Gone: gone, Limit: rollTime, Stands: nodeconfig.Usual().Render, Drifted: putBackFiles(node, report)}); err != nil {
 		return fmt.Errorf("waiting for the node: %w", err)
 	}
 	return nil

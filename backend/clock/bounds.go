@@ -18,7 +18,7 @@ import (
 // (openshift/machine-config-operator templates/common/_base/files/root-ca.yaml).
 var (
 	shortLived = []string{rhcos.KubeletPKI + "/kubelet-client-current.pem", rhcos.KubeletPKI + "/kubelet-server-current.pem"}
-	longLived  = []string{"/etc/kubernetes/kubelet-ca.crt", "/etc/kubernetes/ca.crt"}
+	longLived  = []string{rhcos.KubeletCA, "/etc/kubernetes/ca.crt"}
 )
 
 const bootstrap = "/etc/kubernetes/kubeconfig"

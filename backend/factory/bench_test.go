@@ -55,7 +55,7 @@ func TestConfigure(t *testing.T) {
 	if err != nil || !changed {
 		t.Fatalf("changed is %v, %v", changed, err)
 	}
-	if err := factory.WaitConfigured(ctx, c, wanted, before); err != nil {
+	if err := factory.WaitConfigured(ctx, c, wanted, before, nil); err != nil {
 		t.Fatal(err)
 	}
 	stats, err := b.State()
@@ -82,7 +82,7 @@ func TestConfigure(t *testing.T) {
 	if changed, err := factory.Remove(ctx, c, pausing(), noSave); err != nil || !changed {
 		t.Fatalf("removing: %v, %v", changed, err)
 	}
-	if err := factory.WaitConfigured(ctx, c, nil, before); err != nil {
+	if err := factory.WaitConfigured(ctx, c, nil, before, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range wanted {

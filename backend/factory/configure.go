@@ -230,14 +230,14 @@ func restarting(files []any, path, service string) []any {
 }
 
 // WaitConfigured waits until the node has the configuration with the given MachineConfigs, or without any of ours when there are
-// none. before is the rendered configuration from before a change, "" where there was none.
-func WaitConfigured(ctx context.Context, c *kube.Cluster, with []Manifest, before string) error {
+// none. before is the rendered configuration from before a change, "" where there was none. drifted may be nil, see kube.RollOut.
+func WaitConfigured(ctx context.Context, c *kube.Cluster, with []Manifest, before string, drifted func(context.Context, string)) error {
 	return kube.RollOut{
 		Wait: kube.Wait{
 			What: message.T("the node's new configuration"), Limit: 40 * time.Minute, Usual: 10 * time.Minute, Code: "FAC-MCP",
 			Fix: message.T("Look at the machine-config operator; when its pool is healthy again, run the same command once more."),
 		},
-		Pool: layout.Pool, Before: before,
+		Pool: layout.Pool, Before: before, Drifted: drifted,
 		Lacks: func(ctx context.Context, p *machinev1.MachineConfigPool) (message.Text, error) {
 			old, err := outdated(ctx, c, p.Spec.Configuration, with)
 			if !old {

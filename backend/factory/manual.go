@@ -26,7 +26,9 @@ const (
 	// engineConfig is the MachineConfig of the engine and the consoles. The others change the node's network and image store.
 	engineConfig = "99-master-touchdown-engine"
 	// kubeletGate belongs to armed nodes, which have their units from MachineConfigs.
-	kubeletGate  = "/kubelet.service.d/"
+	kubeletGate = "/kubelet.service.d/"
+	// startsEngine is for units that the Machine Config Daemon may have left disabled.
+	startsEngine = "/multi-user.target.d/"
 	consolesUnit = "touchdown-consoles.service"
 )
 
@@ -63,7 +65,7 @@ func (h *ManualInstall) files() (files []File, units []string, err error) {
 		}
 		units = m.Units
 		for _, f := range m.Files {
-			if !strings.Contains(f.Path, kubeletGate) {
+			if !strings.Contains(f.Path, kubeletGate) && !strings.Contains(f.Path, startsEngine) {
 				files = append(files, f)
 			}
 		}

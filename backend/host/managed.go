@@ -32,7 +32,7 @@ type ignition struct {
 // starts and while it runs; one that differs takes the node out of all further changes (Degraded), and only an administrator
 // gets it back. So they are changed through the cluster alone.
 func Managed(m *Machine, file string) bool {
-	b, err := m.ReadFile("/etc/machine-config-daemon/currentconfig")
+	b, err := m.ReadFile(rhcos.CurrentConfig)
 	if err != nil {
 		return false
 	}

@@ -21,6 +21,7 @@ const (
 	currentConfig = "machineconfiguration.openshift.io/currentConfig"
 	desiredConfig = "machineconfiguration.openshift.io/desiredConfig"
 	configState   = "machineconfiguration.openshift.io/state"
+	configReason  = "machineconfiguration.openshift.io/reason"
 )
 
 // Pool returns a pool of machines, and the cluster's nodes.
@@ -62,6 +63,9 @@ type RollOut struct {
 	// the operator tells it on after a power cut until it has its lease again, or pass: the machine's daemon says so of its first error and
 	// goes on trying (openshift/machine-config-operator ab14c8e2843b, pkg/daemon/daemon.go, handleErr).
 	Stands time.Duration
+	// Drifted is told of a configuration that a machine has, and whose files its daemon does not find there, which stops it for good; again
+	// at each look. nil: that is waited out.
+	Drifted func(ctx context.Context, current string)
 	// Lacks says what is still missing once the machines have the pool's newest configuration, "" for nothing; nil: nothing is.
 	Lacks func(ctx context.Context, pool *machinev1.MachineConfigPool) (message.Text, error)
 }
@@ -73,6 +77,9 @@ func (r RollOut) Await(ctx context.Context, c *Cluster) error {
 		pool, nodes, err := c.Pool(ctx, r.Pool)
 		if err != nil {
 			return Progress{}, false, err
+		}
+		if current := drifted(poolNodes(pool, nodes)); current != "" && r.Drifted != nil {
+			r.Drifted(ctx, current)
 		}
 		reported := PoolDegraded(pool)
 		switch {
@@ -96,6 +103,19 @@ func (r RollOut) Await(ctx context.Context, c *Cluster) error {
 		}
 		return Progress{Waiting: why}, why.String() == "" && err == nil, err
 	})
+}
+
+// drifted is the configuration of a machine whose daemon does not find its files there, "" where none says so. The words are those of
+// validateOnDiskStateOrImage (openshift/machine-config-operator ab14c8e2843b, pkg/daemon/daemon.go).
+func drifted(nodes []corev1.Node) string {
+	for i := range nodes {
+		a := nodes[i].Annotations
+		_, rest, found := strings.Cut(a[configReason], "unexpected on-disk state validating against ")
+		if name, _, named := strings.Cut(rest, ": "); found && named && a[configState] == "Degraded" {
+			return name
+		}
+	}
+	return ""
 }
 
 // poolDesired tells whether all machines of a pool have been told to take its newest configuration, which is another one than before.

@@ -39,7 +39,8 @@ type Batch struct {
 	Save     kube.Save
 	Pause    kube.Pause
 	Timeouts Timeouts
-	Cut      bool // an earlier Run or Undo of this batch did not come to the end of its pause
+	Drifted  func(ctx context.Context, current string) // see kube.RollOut
+	Cut      bool                                      // an earlier Run or Undo of this batch did not come to the end of its pause
 }
 
 // Run brings all changes to the node; none of them pending is fine. It is safe to repeat, after a reboot of the node too.
@@ -196,7 +197,7 @@ func (b Batch) waitApplied(ctx context.Context, changes []Change) error {
 			Summary: message.T("The node could not take its new configuration."),
 			Fix:     message.T("Undo, or look at the machine-config operator."),
 		},
-		Stands: b.Timeouts.Render,
+		Stands: b.Timeouts.Render, Drifted: b.Drifted,
 		Lacks: func(ctx context.Context, p *machinev1.MachineConfigPool) (message.Text, error) {
 			missing, ours, err := b.missing(ctx, p.Status.Configuration.Name, changes)
 			if !ours {

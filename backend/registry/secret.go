@@ -175,6 +175,8 @@ type RollOut struct {
 	Gone   [][]byte // pull secrets of which the node must have nothing any more but what the cluster has
 	Limit  time.Duration
 	Stands time.Duration // how long the node has to be degraded until that is believed
+
+	Drifted func(ctx context.Context, current string) // see kube.RollOut
 }
 
 // WaitOnNode waits until the node has the cluster's pull secret on disk and its pool is at rest on another configuration than
@@ -191,7 +193,7 @@ func WaitOnNode(ctx context.Context, c *kube.Cluster, m *host.Machine, r RollOut
 			Summary: message.T("The node could not take its new configuration."),
 			Fix:     message.T("Undo, or look at the machine-config operator."),
 		},
-		Stands: r.Stands,
+		Stands: r.Stands, Drifted: r.Drifted,
 		Lacks: func(ctx context.Context, _ *machinev1.MachineConfigPool) (message.Text, error) {
 			want, err := Credentials(ctx, c)
 			if err != nil || has(m, want) && !slices.ContainsFunc(r.Gone, func(gone []byte) bool { return keeps(m, want, gone) }) {

@@ -4,10 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"errors"
 	"path/filepath"
 
 	"touchdown/backend"
 	"touchdown/backend/host"
+	"touchdown/backend/message"
+	"touchdown/backend/problem"
 	"touchdown/steps"
 	"touchdown/steps/event"
 	"touchdown/steps/site"
@@ -27,14 +30,44 @@ type Foreground struct {
 func (f *Foreground) Run(ctx context.Context) error {
 	r := f.begin()
 	defer r.e.close()
+	if err := r.recovered(ctx); err != nil {
+		return err
+	}
 	r.all(ctx)
 	return r.err
+}
+
+// recovered does for each step what an engine does where it was interrupted: without a journal any may have been.
+func (r *run) recovered(ctx context.Context) error {
+	for _, stage := range r.stages {
+		for _, step := range stage.Steps {
+			again, ok := step.(steps.Recoverer)
+			if !ok {
+				continue
+			}
+			report := &stepReport{e: r.e, step: step.ID()}
+			err := guard(func() error { return again.Recover(ctx, r.e.o.Node, report) })
+			if reboot, due := errors.AsType[*steps.Reboot](err); due {
+				return &problem.Problem{
+					Code: "RBT-DUE", Summary: message.T("The node must reboot before this goes on."),
+					Fix: message.T("Reboot the node, then run the same command once more."), Err: message.Failed(reboot.Reason),
+				}
+			}
+			if err != nil { // it is told, and the list shows what it means
+				report.Say(message.Detail(err))
+			}
+		}
+	}
+	return nil
 }
 
 // Undo puts back what the steps changed, last in, first out. Any of them may have run.
 func (f *Foreground) Undo(ctx context.Context) error {
 	r := f.begin()
 	defer r.e.close()
+	if err := r.recovered(ctx); err != nil {
+		return err
+	}
 	kept := originalsFolder{f.Node.Host, f.Dir}
 	r.undone = kept.forget
 	known := event.Job{State: string(view.UndoingAll), Undoing: true}

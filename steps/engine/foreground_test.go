@@ -116,3 +116,60 @@ func TestForegroundEnds(t *testing.T) {
 		t.Errorf("an undo that is stopped gets %v", err)
 	}
 }
+
+// TestForegroundRecovers: what an interrupted run of each step needs comes before the list and before its undo, which go on unless it is a reboot.
+func TestForegroundRecovers(t *testing.T) {
+	for _, end := range []error{nil, errors.New("refused"), &steps.Reboot{Reason: message.T("units")}} {
+		w := newWorld()
+		f, told := newForeground(t, w)
+		began := 0
+		f.Stages = append(f.Stages, steps.Stage{ID: "last", Steps: []steps.Step{fixing{func() error {
+			if began++; began == 1 && len(told()) != 1 { // the list's own start
+				t.Error("the list began before it")
+			}
+			return end
+		}}}})
+		_, reboots := errors.AsType[*steps.Reboot](end)
+		for _, run := range []func(context.Context) error{f.Run, f.Undo} {
+			err := run(t.Context())
+			p, due := errors.AsType[*problem.Problem](err)
+			if due != reboots || due && p.Code != "RBT-DUE" || !due && err != nil {
+				t.Errorf("of %v: %v", end, err)
+			}
+		}
+		if began != 2 {
+			t.Errorf("it recovered %d times", began)
+		}
+	}
+}
+
+// TestOriginalsThatStay: an original that cannot be forgotten is told.
+func TestOriginalsThatStay(t *testing.T) {
+	w := newWorld()
+	f, _ := newForeground(t, w)
+	must(t, f.Node.Host.WriteFile("/state/saved/light/light/in-the-way", nil, 0o600))
+	if err := (originalsFolder{f.Node.Host, f.Dir}).forget("light"); err == nil {
+		t.Error("a folder that is not empty is forgotten")
+	}
+	if err := (originalsFolder{f.Node.Host, "/state/["}).forget("light"); err == nil {
+		t.Error("originals that cannot be listed are forgotten")
+	}
+}
+
+// TestAForegroundKeepsNoJournal: whatever its engine asks of one works, and keeps nothing.
+func TestAForegroundKeepsNoJournal(t *testing.T) {
+	f, _ := newForeground(t, newWorld())
+	r := f.begin()
+	defer r.e.close()
+	if got := r.e.o.Stages(site.New()); len(got) != len(f.Stages) {
+		t.Errorf("its engine has %d stages of %d", len(got), len(f.Stages))
+	}
+	must(t, errors.Join(nowhere{}.Truncate(0), nowhere{}.Sync(), nowhere{}.Close()))
+}
+
+type fixing struct{ recover func() error }
+
+func (fixing) ID() string                                                   { return "fixing" }
+func (fixing) Title() message.Text                                          { return message.T("fixing") }
+func (fixing) Run(context.Context, *backend.Node, steps.Report) error       { return nil }
+func (m fixing) Recover(context.Context, *backend.Node, steps.Report) error { return m.recover() }

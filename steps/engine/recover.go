@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"touchdown/backend/message"
@@ -41,6 +42,12 @@ func (e *Engine) recoverStep(r steps.Recoverer, report *stepReport) {
 	defer dog.stop()
 	report.dog = dog
 	err := guard(func() error { return r.Recover(ctx, e.o.Node, report) })
+	if reboot, due := errors.AsType[*steps.Reboot](err); due {
+		if err = e.o.Node.Host.Reboot(ctx, reboot.Reason.String()); err == nil {
+			<-ctx.Done() // nothing begins before the shutdown
+			err = context.Cause(ctx)
+		}
+	}
 	if e.closing.Err() != nil {
 		return
 	}

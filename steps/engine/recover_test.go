@@ -379,3 +379,38 @@ func TestADryRunGoesOnWithNothing(t *testing.T) {
 		t.Errorf("a dry run recovered the step: %d times before, %d after, %s", tried, now, r.w.get("light"))
 	}
 }
+
+// TestARecoveryThatNeedsAReboot: the node reboots, and nothing begins before it has.
+func TestARecoveryThatNeedsAReboot(t *testing.T) {
+	r := tryingRig(t)
+	r.openTrying(t)
+	begun := make(chan struct{})
+	r.w.run["light"] = func(ctx context.Context, _ *backend.Node, _ steps.Report) error {
+		close(begun)
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	r.start(t, r, take(t, r), false)
+	<-begun
+	must(t, r.Close())
+	again := false
+	reboots := make(chan string, 1)
+	r.host.OnFunc("systemctl reboot", func(argv []string, _ []byte) (string, error) { reboots <- argv[len(argv)-1]; return "", nil })
+	r.w.mu.Lock()
+	r.w.fail["recover"] = &steps.Reboot{Reason: message.T("units are enabled")}
+	r.w.run["light"] = func(context.Context, *backend.Node, steps.Report) error { again = true; return nil }
+	r.w.mu.Unlock()
+	r.openTrying(t)
+	if reason := <-reboots; reason != "--message=units are enabled" {
+		t.Errorf("the reason is %q", reason)
+	}
+	must(t, r.Close())
+	if again {
+		t.Error("the work began before the reboot")
+	}
+	r.w.mu.Lock()
+	delete(r.w.fail, "recover")
+	r.w.mu.Unlock()
+	r.openTrying(t)
+	until(t, r, "the end", inState(view.IsDone))
+}

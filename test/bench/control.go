@@ -24,7 +24,7 @@ const (
 	Throttled = "throttled" // 429 with a Retry-After of Millis, in whole seconds rounded up
 	Down      = "down"      // the server is killed and comes back after Seconds
 	Degraded  = "degraded"  // Operator reports Degraded=True
-	Stuck     = "stuck"     // a roll-out of Operator never ends
+	Stuck     = "stuck"     // a roll-out of Operator never ends; machine-config-daemon: between the node's files and their note; machine-config-done: between that and the word that the node has it
 )
 
 // Fault is something that goes wrong. The first four hit only requests whose User-Agent begins with "touchdown".

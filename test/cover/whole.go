@@ -13,6 +13,7 @@ import (
 // undo, and what they rest on. A fault there loses a node, and most of it is code that only runs when something fails.
 var mustBeWhole = []string{
 	"steps/engine/engine.go",
+	"steps/engine/foreground.go",
 	"steps/engine/hub.go",
 	"steps/engine/inputs.go",
 	"steps/engine/job.go",

@@ -14,6 +14,9 @@ const (
 	// BootedBySystemd is there where systemd is at work: sd_booted(3).
 	BootedBySystemd = "/run/systemd/system"
 
+	// CurrentConfig is the MachineConfig that the Machine Config Daemon has brought the node to.
+	CurrentConfig = "/etc/machine-config-daemon/currentconfig"
+
 	// Storage tells CRI-O where its images are.
 	Storage = "/etc/containers/storage.conf"
 	// Registries and the files in RegistriesDropIns have mirrors and blocked registries.
@@ -31,6 +34,8 @@ const (
 	PullSecret = "/var/lib/kubelet/config.json"
 	// KubeletPKI has kubelet's certificates.
 	KubeletPKI = "/var/lib/kubelet/pki"
+	// KubeletCA has the authorities of those who ask kubelet.
+	KubeletCA = "/etc/kubernetes/kubelet-ca.crt"
 	// Manifests and Resources are the static pods, and what they read.
 	Manifests = "/etc/kubernetes/manifests"
 	Resources = "/etc/kubernetes/static-pod-resources"

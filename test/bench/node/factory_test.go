@@ -76,7 +76,7 @@ func TestBakeAndUnbake(t *testing.T) {
 	if after := must(t, m, "cat /etc/NetworkManager/system-connections/enp1s0.nmconnection"); after != before {
 		t.Errorf("after unbake:\n%s\nbefore:\n%s", after, before)
 	}
-	if got := must(t, m, "ls -d /etc/systemd/system/touchdown* /usr/local/bin/touchdown-* /var/lib/touchdown/factory.json 2>/dev/null || true"); got != "" {
+	if got := must(t, m, "ls -d /etc/systemd/system/touchdown* /etc/systemd/system/multi-user.target.d/* /usr/local/bin/touchdown-* /var/lib/touchdown/factory.json 2>/dev/null || true"); got != "" {
 		t.Errorf("left behind: %s", got)
 	}
 	out, err = m.Unbake(wait.Within(t, time.Minute))

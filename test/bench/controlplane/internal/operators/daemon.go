@@ -8,10 +8,8 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	mcv1 "github.com/openshift/api/machineconfiguration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,6 +30,7 @@ const (
 type daemon struct {
 	root string
 	real bool
+	hold func() error // when the files are written, and the units that were disabled for that are not enabled yet; may be nil
 }
 
 // apply brings the node to the rendered configuration called name. When that needs a reboot it returns only with ctx, and
@@ -54,6 +53,16 @@ func (d daemon) apply(ctx context.Context, name string, raw []byte, reboot bool,
 	changed, gone, err := d.files(old, next)
 	if err != nil {
 		return err
+	}
+	if d.real {
+		if err := d.disable(ctx, next); err != nil {
+			return err
+		}
+	}
+	if d.hold != nil {
+		if err := d.hold(); err != nil {
+			return err
+		}
 	}
 	if d.real {
 		if err := d.units(ctx, old, next); err != nil {
@@ -117,6 +126,31 @@ func (d daemon) keep(name string, raw []byte) error {
 		return fmt.Errorf("encoding the node's configuration: %w", err)
 	}
 	return durable.WriteFile(filepath.Join(d.root, currentFile), data, 0o600)
+}
+
+// drift says where the node is not as its configuration says: checkV3Files and checkV3Units of the real daemon (pkg/daemon,
+// on_disk_validation.go), which compare no keys.
+func (d daemon) drift(m machine) error {
+	want := m.files()
+	for _, path := range slices.Sorted(maps.Keys(want)) {
+		if path == coreKeys {
+			continue
+		}
+		info, err := os.Lstat(filepath.Join(d.root, path))
+		if err != nil {
+			return fmt.Errorf("could not stat file %q: %w", path, err)
+		}
+		data, err := os.ReadFile(filepath.Join(d.root, path))
+		switch {
+		case err != nil:
+			return fmt.Errorf("could not read file %q: %w", path, err)
+		case info.Mode() != want[path].mode:
+			return fmt.Errorf("mode mismatch for file: %q", path)
+		case string(data) != string(want[path].data):
+			return fmt.Errorf("content mismatch for file %q", path)
+		}
+	}
+	return nil
 }
 
 // files writes what differs, and puts back what was there before a file that the new configuration does not have.
@@ -186,77 +220,3 @@ func (d daemon) forget(paths []string) error {
 }
 
 func (d daemon) orig(path string) string { return filepath.Join(d.root, originals, path+".mcdorig") }
-
-// units lets systemd read what was written, and switches units on and off.
-func (d daemon) units(ctx context.Context, old, next machine) error {
-	if err := systemctl(ctx, "daemon-reload"); err != nil {
-		return err
-	}
-	was := old.enabled()
-	for name, on := range next.enabled() {
-		if before, had := was[name]; had && before == on {
-			delete(was, name)
-			continue
-		}
-		delete(was, name)
-		verb := map[bool]string{true: "enable", false: "disable"}[on]
-		if err := systemctl(ctx, verb, name); err != nil {
-			return err
-		}
-	}
-	for name, on := range was {
-		if on { // its configuration is gone, and with it the unit's file: only the links are left
-			if err := d.unlink(name); err != nil {
-				return err
-			}
-		}
-	}
-	return systemctl(ctx, "daemon-reload")
-}
-
-func (d daemon) unlink(unit string) error {
-	for _, pattern := range []string{"*.wants", "*.requires"} {
-		links, err := filepath.Glob(filepath.Join(d.root, "etc/systemd/system", pattern, unit))
-		if err != nil {
-			return fmt.Errorf("looking for the links of %s: %w", unit, err)
-		}
-		for _, link := range links {
-			if err := os.Remove(link); err != nil {
-				return fmt.Errorf("disabling %s: %w", unit, err)
-			}
-		}
-	}
-	return nil
-}
-
-// policy is what a change of a path needs instead of a reboot.
-type policy struct {
-	path string
-	argv [][]string // of systemctl
-}
-
-// services does what the policies of the changed files say, each once.
-func (d daemon) services(ctx context.Context, changed []string, policies []policy) error {
-	var done []string
-	for _, p := range policies {
-		if !slices.ContainsFunc(changed, func(c string) bool { return c == p.path || strings.HasPrefix(c, strings.TrimSuffix(p.path, "/")+"/") }) {
-			continue
-		}
-		for _, argv := range p.argv {
-			if key := strings.Join(argv, " "); !slices.Contains(done, key) {
-				done = append(done, key)
-				if err := systemctl(ctx, argv...); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-func systemctl(ctx context.Context, argv ...string) error {
-	if out, err := exec.CommandContext(ctx, "systemctl", argv...).CombinedOutput(); err != nil {
-		return fmt.Errorf("systemctl %s: %w: %s", strings.Join(argv, " "), err, strings.TrimSpace(string(out)))
-	}
-	return nil
-}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"touchdown/test/bench/controlplane/internal/durable"
@@ -84,8 +85,14 @@ func TestDaemonBringsFilesAndPutsThemBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := d.drift(old); err != nil {
+		t.Error(err)
+	}
 	if _, _, err := d.files(old, next); err != nil { // the power fails before it is noted, and all is done once more
 		t.Fatal(err)
+	}
+	if err := d.drift(old); err == nil || !strings.Contains(err.Error(), "/etc/chrony.conf") {
+		t.Errorf("a cut-off update shows as %v", err)
 	}
 	apply("second", second)
 	for path, want := range map[string]string{

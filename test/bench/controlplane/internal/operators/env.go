@@ -60,6 +60,8 @@ type Env struct {
 	Real      []string // operators that someone runs for real
 	Log       *slog.Logger
 
+	looked     atomic.Bool  // the daemon has found the node's files as they were left
+	drifted    atomic.Bool  // the daemon has said that they are others, and has ended no update since
 	refused    atomic.Bool  // kube-apiserver's operator refuses what it is asked for
 	routerAway atomic.Bool  // no router admits routes
 	hostDomain lockedString // what openshift-apiserver gives routes without a host

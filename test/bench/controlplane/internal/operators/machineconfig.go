@@ -259,7 +259,8 @@ func (e *Env) applyRaw(ctx context.Context, rendered string, raw []byte, reboot 
 	if err != nil {
 		return err
 	}
-	return daemon{root: e.NodeRoot, real: e.RealNode}.apply(ctx, rendered, raw, reboot, policies)
+	hold := func() error { return e.Faults.unstuck(ctx, "machine-config-daemon") }
+	return daemon{root: e.NodeRoot, real: e.RealNode, hold: hold}.apply(ctx, rendered, raw, reboot, policies)
 }
 
 // begin lets a new node have what it was installed with, without a reboot.

@@ -21,8 +21,11 @@ func runNodeDaemon(ctx context.Context, e *Env) {
 		if want == "" || want == node.Annotations[mcoAnnotation+"currentConfig"] {
 			return nil
 		}
+		if err := e.firstLook(ctx); err != nil {
+			return err
+		}
 		e.Stats.begin(pool)
-		if err := e.annotate(ctx, map[string]string{"state": "Working"}); err != nil {
+		if err := e.annotate(ctx, e.works(map[string]string{})); err != nil {
 			return err
 		}
 		if err := e.Pace.Sleep(ctx, nodeUpdate); err != nil {
@@ -31,6 +34,7 @@ func runNodeDaemon(ctx context.Context, e *Env) {
 		if err := e.applyRendered(ctx, want); err != nil {
 			return err
 		}
+		e.drifted.Store(false)
 		err = e.annotate(ctx, map[string]string{
 			"currentConfig": want, "state": "Done", "reason": "", "desiredDrain": "uncordon-" + want, "lastAppliedDrain": "uncordon-" + want,
 		})

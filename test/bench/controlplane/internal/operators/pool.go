@@ -2,6 +2,7 @@ package operators
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	mcv1 "github.com/openshift/api/machineconfiguration/v1"
@@ -94,7 +95,10 @@ func setPoolCondition(p *mcv1.MachineConfigPool, kind mcv1.MachineConfigPoolCond
 
 // moveNode plays machine-config-daemon: annotations, time and, where the change needs it, a reboot.
 func (e *Env) moveNode(ctx context.Context, rendered string, in poolInput, reboot bool) error {
-	if err := e.annotate(ctx, map[string]string{"desiredConfig": rendered, "state": "Working"}); err != nil {
+	if err := e.firstLook(ctx); err != nil {
+		return err
+	}
+	if err := e.annotate(ctx, e.works(map[string]string{"desiredConfig": rendered})); err != nil {
 		return err
 	}
 	d := nodeUpdate
@@ -121,7 +125,40 @@ func (e *Env) moveNode(ctx context.Context, rendered string, in poolInput, reboo
 			return err
 		}
 	}
+	if err := e.Faults.unstuck(ctx, "machine-config-done"); err != nil {
+		return err
+	}
+	e.drifted.Store(false)
 	return e.annotate(ctx, map[string]string{"currentConfig": rendered, "state": "Done", "reason": ""})
+}
+
+// works adds that the daemon is at work, unless it has refused the node: it then says Degraded, and why, until it is done (pkg/daemon/update.go,
+// update, and writer.go, SetDone).
+func (e *Env) works(set map[string]string) map[string]string {
+	if !e.drifted.Load() {
+		set["state"] = "Working"
+	}
+	return set
+}
+
+// firstLook is what the daemon does before its first update: a node that is not as its configuration says is Degraded, for good
+// (openshift/machine-config-operator ab14c8e2843b, pkg/daemon/daemon.go, checkStateOnFirstRun).
+func (e *Env) firstLook(ctx context.Context) error {
+	if e.NodeRoot == "" || e.looked.Load() {
+		return nil
+	}
+	d := daemon{root: e.NodeRoot, real: e.RealNode}
+	old, name, err := d.current()
+	if err != nil {
+		return err
+	}
+	if err := d.drift(old); err != nil {
+		err = fmt.Errorf("unexpected on-disk state validating against %s: %w", name, err)
+		e.drifted.Store(true)
+		return errors.Join(err, e.annotate(ctx, map[string]string{"state": "Degraded", "reason": err.Error()}))
+	}
+	e.looked.Store(true)
+	return nil
 }
 
 // annotate writes the daemon's annotations. It does not cordon: the daemon neither cordons nor drains the only node of a cluster
